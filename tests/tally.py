@@ -13,7 +13,7 @@ import json
 import re
 import sys
 
-LINE = re.compile(r'^(not ok|ok)\b\s*(\d*)\s*-?\s*(.*?)(?:\s*(?<!\\)#\s*(SKIP|TODO)\S*\s*(.*))?$', re.IGNORECASE)
+LINE = re.compile(r'^(not ok|ok)\b\s*(\d*)\s*-?\s*(.*?)(?:\s*(?<!\\)#\s*(SKIP)\S*\s*(.*))?$', re.IGNORECASE)
 PLAN = re.compile(r'^1\.\.(\d+)(?:\s*#\s*SKIP\S*\s*(.*))?$', re.IGNORECASE)
 CONTROL = re.compile(r'[\x00-\x08\x0b-\x1f\x7f-\x9f]')
 

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /* A file or directory of the private home. */
 typedef struct {
-  char *path;      /* relative to the home, normal, no "..", e.g. ".codex/config.toml" */
+  char *path;      /* relative to the home, normal, no "..", e.g. ".agent/config.toml" */
   GBytes *content; /* NULL: a directory */
   guint32 mode;    /* permission bits only */
 } GloveRuntimeHomeEntry;

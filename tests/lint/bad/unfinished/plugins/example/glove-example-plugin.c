@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <errno.h>
+#include <glove/glove-plugin.h>
+
+static int
+answer (void)
+{
+  return 42; /* TODO: ask */
+}
