@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <glib/gstdio.h>
 
 #include "glove-macros.h"
 

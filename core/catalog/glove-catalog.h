@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "glove-catalog-entry.h"
+#include "glove-plugin-descriptor.h"
 
 G_BEGIN_DECLS
 
@@ -26,8 +27,9 @@ GPtrArray *glove_catalog_list (GloveCatalog *self, GPtrArray **ret_problems, GEr
 GObject *glove_catalog_create (GloveCatalog *self, const char *kind, const char *id, GType type, GError **error);
 /* Ids of one kind, sorted. */
 char **glove_catalog_list_ids (GloveCatalog *self, const char *kind, GError **error);
-/* Every check of the loader on one module file, without running any of its code unless all of them pass. @entry NULL: what the ELF
- * note says is believed. */
-gboolean glove_catalog_check_file (GloveCatalog *self, const char *path, GloveCatalogEntry *entry, GError **error);
+/* Every check of the loader on one module file, and one object of each thing it provides, without running any of its code unless
+ * all checks that need none pass. @entry NULL: what the ELF note says is believed. Returns the module's descriptor, or NULL. */
+const GlovePluginDescriptor *glove_catalog_check_file (GloveCatalog *self, const char *path, GloveCatalogEntry *entry,
+                                                       GError **error);
 
 G_END_DECLS
