@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include <stdio.h>
+
+#include "glove-cli-output.h"
+
+#include <glib/gi18n.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "glove-cli-verbs.h"
+#include "glove-error.h"
+
+gboolean
+glove_cli_output_has_colour (int fd)
+{
+  const char *no_colour = g_getenv ("NO_COLOR");
+
+  return isatty (fd) && (no_colour == NULL || *no_colour == '\0') && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0;
+}
+
+void
+glove_cli_output_error (const GError *error)
+{
+  gboolean colour = glove_cli_output_has_colour (STDERR_FILENO);
+  const char *code = error->domain == GLOVE_ERROR ? glove_error_get_name ((GloveError) error->code) : "failed";
+  const char *hint = error->domain == GLOVE_ERROR ? glove_error_get_hint (error) : NULL;
+
+  g_printerr ("%serror[%s]:%s %s\n", colour ? "\033[1;31m" : "", code, colour ? "\033[0m" : "", error->message);
+  if (hint != NULL && *hint != '\0')
+    g_printerr (_("Try: %s\n"), hint);
+}
+
+int
+glove_cli_output_usage (const char *verb, const char *format, ...)
+{
+  g_autofree char *text = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_printerr ("error[usage]: %s\n", text);
+  if (verb != NULL)
+    g_printerr (_("Try: glove %s --help\n"), verb);
+  else
+    g_printerr (_("Try: glove --help\n"));
+  return GLOVE_CLI_STATUS_USAGE;
+}
+
+static glong
+cell_width (const char *cell)
+{
+  return g_utf8_validate (cell, -1, NULL) ? g_utf8_strlen (cell, -1) : (glong) strlen (cell);
+}
+
+static void
+print_row (FILE *out, guint columns, const glong *widths, const char *const *cells)
+{
+  for (guint column = 0; column < columns; column++)
+    {
+      (void) fputs (cells[column], out);
+      if (column + 1 < columns)
+        (void) fprintf (out, "%*s", (int) (widths[column] - cell_width (cells[column]) + 2), "");
+    }
+  (void) fputc ('\n', out);
+}
+
+void
+glove_cli_output_table (FILE *out, guint columns, const char *const *header, GPtrArray *rows)
+{
+  g_autofree glong *widths = g_new0 (glong, columns);
+
+  for (guint column = 0; column < columns; column++)
+    {
+      if (header != NULL)
+        widths[column] = cell_width (header[column]);
+      for (guint row = 0; row < rows->len; row++)
+        {
+          const char *const *cells = g_ptr_array_index (rows, row);
+
+          widths[column] = MAX (widths[column], cell_width (cells[column]));
+        }
+    }
+  if (header != NULL)
+    print_row (out, columns, widths, header);
+  for (guint row = 0; row < rows->len; row++)
+    print_row (out, columns, widths, g_ptr_array_index (rows, row));
+}

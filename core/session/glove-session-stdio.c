@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "glove-session-stdio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "glove-error.h"
+#include "glove-fd.h"
+#include "glove-stream-pump.h"
+
+struct _GloveSessionStdio
+{
+  int agent_end[3]; /* owned, -1 when passed through or absent */
+  GloveStreamPump *pump[3];
+};
+
+static gboolean
+is_null_device (const struct stat *st)
+{
+  return S_ISCHR (st->st_mode) && st->st_rdev == makedev (1, 3);
+}
+
+static gboolean
+start_pump (GloveSessionStdio *self, int stream, GloveOutputBudget *budget, GError **error)
+{
+  int ends[2];
+  glove_autofd int ours = -1;
+  glove_autofd int host = -1;
+
+  if (pipe2 (ends, O_CLOEXEC) != 0)
+    {
+      glove_error_set_errno (error, errno, "can't make a pipe for standard stream %d", stream);
+      return FALSE;
+    }
+  self->agent_end[stream] = ends[stream == STDIN_FILENO ? 0 : 1];
+  ours = ends[stream == STDIN_FILENO ? 1 : 0];
+  host = fcntl (stream, F_DUPFD_CLOEXEC, 3);
+  if (host < 0)
+    {
+      glove_error_set_errno (error, errno, "can't duplicate standard stream %d", stream);
+      return FALSE;
+    }
+  if (stream == STDIN_FILENO)
+    self->pump[stream] = glove_stream_pump_new (g_steal_fd (&host), g_steal_fd (&ours), NULL, error);
+  else
+    self->pump[stream] = glove_stream_pump_new (g_steal_fd (&ours), g_steal_fd (&host), budget, error);
+  return self->pump[stream] != NULL;
+}
+
+static gboolean
+set_up_stream (GloveSessionStdio *self, GloveLaunchSpec *spec, int stream, gboolean terminal,
+               GloveOutputBudget *budget, GError **error)
+{
+  gboolean counted = stream != STDIN_FILENO && spec->limits.value[GLOVE_LIMIT_OUTPUT] != 0;
+  struct stat st;
+
+  spec->stdio[stream] = -1;
+  if (fstat (stream, &st) != 0)
+    return TRUE; /* closed by whoever started us: the agent finds /dev/null there */
+  if (terminal && isatty (stream))
+    return TRUE;
+  if (is_null_device (&st) || (S_ISFIFO (st.st_mode) && !counted))
+    {
+      spec->stdio[stream] = stream;
+      return TRUE;
+    }
+  if (!start_pump (self, stream, budget, error))
+    return FALSE;
+  spec->stdio[stream] = self->agent_end[stream];
+  return TRUE;
+}
+
+GloveSessionStdio *
+glove_session_stdio_new (GloveLaunchSpec *spec, gboolean terminal, GloveOutputBudget *budget, GError **error)
+{
+  g_autoptr (GloveSessionStdio) self = g_new0 (GloveSessionStdio, 1);
+
+  for (int stream = 0; stream < 3; stream++)
+    self->agent_end[stream] = -1;
+  for (int stream = 0; stream < 3; stream++)
+    if (!set_up_stream (self, spec, stream, terminal, budget, error))
+      return NULL;
+  return g_steal_pointer (&self);
+}
+
+void
+glove_session_stdio_release (GloveSessionStdio *self)
+{
+  for (int stream = 0; stream < 3; stream++)
+    glove_fd_clear (&self->agent_end[stream]);
+}
+
+void
+glove_session_stdio_drain (GloveSessionStdio *self)
+{
+  glove_session_stdio_release (self);
+  for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
+    g_clear_pointer (&self->pump[stream], glove_stream_pump_join);
+}
+
+void
+glove_session_stdio_free (GloveSessionStdio *self)
+{
+  glove_session_stdio_release (self);
+  for (int stream = 0; stream < 3; stream++)
+    g_clear_pointer (&self->pump[stream], glove_stream_pump_abandon);
+  g_free (self);
+}

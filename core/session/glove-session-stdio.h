@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "glove-launch-spec.h"
+#include "glove-output-budget.h"
+
+G_BEGIN_DECLS
+
+/* The three standard streams of a foreground session.
+ *
+ * A pipe and /dev/null are handed to the agent as they are. Everything else (a file, a terminal, a socket) would let it do more than read
+ * or write: /proc/self/fd/N opens the object again, with other rights, and a terminal takes ioctls. So it gets a pipe, and a thread
+ * copies. Under a limit on output, the output streams are always copied, because somebody has to count. */
+typedef struct _GloveSessionStdio GloveSessionStdio;
+
+/* Fills @spec's stdio for descriptors 0, 1 and 2 of this process. @terminal: a stream that is our terminal becomes -1, for the agent's own
+ * terminal to stand there. @budget counts what goes out. */
+GloveSessionStdio *glove_session_stdio_new (GloveLaunchSpec *spec, gboolean terminal, GloveOutputBudget *budget,
+                                            GError **error);
+/* The backend has its copies: ours of the agent's ends are closed, so that end of file is seen. */
+void glove_session_stdio_release (GloveSessionStdio *self);
+/* Once the agent is gone: waits until everything it wrote has been handed on. */
+void glove_session_stdio_drain (GloveSessionStdio *self);
+void glove_session_stdio_free (GloveSessionStdio *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GloveSessionStdio, glove_session_stdio_free)
+
+G_END_DECLS

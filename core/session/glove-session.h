@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "glove-audit-log.h"
+#include "glove-egress-proxy.h"
+#include "glove-launch-spec.h"
+#include "glove-outcome.h"
+#include "glove-sandbox-backend.h"
+
+G_BEGIN_DECLS
+
+#define GLOVE_TYPE_SESSION (glove_session_get_type ())
+G_DECLARE_FINAL_TYPE (GloveSession, glove_session, GLOVE, SESSION, GObject)
+
+/* One agent, from prepare to the end (architecture §5), in the foreground: prepare → start → run → finish. The state lives here; nothing
+ * else holds any. Main thread. */
+
+/* @egress (nullable): what the listeners of @spec feed. */
+GloveSession *glove_session_new (GloveSandboxBackend *backend, GloveLaunchSpec *spec, GloveAuditLog *audit,
+                                 GloveEgressProxy *egress);
+/* Makes the sandbox up to the point where the agent waits, and records the launch: the agent runs only if the record is durable. */
+gboolean glove_session_prepare (GloveSession *self, GError **error);
+/* Lets the agent go, runs the thread-default main context until it ended and everything of it is gone, and records the end. FALSE: it
+ * never ran, or how it ended can't be told. With a record of the end that failed, @ret_outcome is set all the same. */
+gboolean glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error);
+/* Kills the agent and everything it started; the outcome says @cause. Idempotent. */
+void glove_session_stop (GloveSession *self, GloveTermination cause);
+/* To the agent; the operator's second request to end is a stop. */
+void glove_session_signal (GloveSession *self, int signum);
+
+G_END_DECLS

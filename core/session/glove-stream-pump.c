@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "config.h"
+
+#include "glove-stream-pump.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "glove-error.h"
+#include "glove-fd.h"
+
+#define CHUNK 65536
+
+struct _GloveStreamPump
+{
+  gatomicrefcount ref_count;
+  int source;
+  int sink;
+  GloveOutputBudget *budget;
+  GThread *thread;
+};
+
+static void
+pump_unref (GloveStreamPump *self)
+{
+  if (!g_atomic_ref_count_dec (&self->ref_count))
+    return;
+  glove_fd_clear (&self->source);
+  glove_fd_clear (&self->sink);
+  g_clear_pointer (&self->budget, glove_output_budget_unref);
+  g_free (self);
+}
+
+/* FALSE: the reader is gone, or the budget is spent. */
+static gboolean
+pass_on (GloveStreamPump *self, const char *data, gsize length)
+{
+  gsize granted = self->budget != NULL ? glove_output_budget_take (self->budget, length) : length;
+
+  if (granted > 0 && !glove_fd_write_all (self->sink, data, granted, NULL))
+    return FALSE;
+  return granted == length;
+}
+
+/* An unwanted stream is closed, not drained: whoever writes to it learns so by SIGPIPE, as without us. */
+static gpointer
+pump_thread (gpointer user_data)
+{
+  GloveStreamPump *self = user_data;
+  g_autofree char *buffer = g_malloc (CHUNK);
+
+  for (;;)
+    {
+      ssize_t n = read (self->source, buffer, CHUNK);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      /* EIO: every slave of a terminal is closed */
+      if (n <= 0 || !pass_on (self, buffer, (gsize) n))
+        break;
+    }
+  glove_fd_clear (&self->source);
+  glove_fd_clear (&self->sink);
+  pump_unref (self);
+  return NULL;
+}
+
+GloveStreamPump *
+glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError **error)
+{
+  GloveStreamPump *self = g_new0 (GloveStreamPump, 1);
+  g_autoptr (GError) local_error = NULL;
+
+  g_atomic_ref_count_init (&self->ref_count);
+  self->source = source;
+  self->sink = sink;
+  self->budget = budget != NULL ? glove_output_budget_ref (budget) : NULL;
+  g_atomic_ref_count_inc (&self->ref_count);
+  self->thread = g_thread_try_new ("glove-stream", pump_thread, self, &local_error);
+  if (self->thread == NULL)
+    {
+      glove_error_set (error, GLOVE_ERROR_NO_SPACE, "can't start a thread for a stream: %s", local_error->message);
+      pump_unref (self);
+      pump_unref (self);
+      return NULL;
+    }
+  return self;
+}
+
+void
+glove_stream_pump_join (GloveStreamPump *self)
+{
+  g_thread_join (g_steal_pointer (&self->thread));
+  pump_unref (self);
+}
+
+void
+glove_stream_pump_abandon (GloveStreamPump *self)
+{
+  g_thread_unref (g_steal_pointer (&self->thread));
+  pump_unref (self);
+}

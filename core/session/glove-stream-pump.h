@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "glove-output-budget.h"
+
+G_BEGIN_DECLS
+
+/* One thread that copies from one descriptor to another until end of file. The host's descriptors are never switched to
+ * non-blocking: their open file description is shared with whoever started us. */
+typedef struct _GloveStreamPump GloveStreamPump;
+
+/* Takes @source and @sink on every path. @budget (nullable). */
+GloveStreamPump *glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError **error);
+/* Waits until the stream has ended and everything is written. Frees it. */
+void glove_stream_pump_join (GloveStreamPump *self);
+/* Lets it go: it ends with its stream, or with the process. */
+void glove_stream_pump_abandon (GloveStreamPump *self);
+
+G_END_DECLS
