@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <stdio.h>
 
 G_BEGIN_DECLS
 
