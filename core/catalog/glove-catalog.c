@@ -446,6 +446,14 @@ glove_catalog_create (GloveCatalog *self, const char *kind, const char *id, GTyp
   g_assert_not_reached (); /* the loader compared Provides= with the descriptor */
 }
 
+char *
+glove_catalog_dup_module_path (GloveCatalog *self, const GloveCatalogEntry *entry)
+{
+  g_return_val_if_fail (GLOVE_IS_CATALOG (self), NULL);
+
+  return entry->library != NULL ? g_build_filename (self->module_directory, entry->library, NULL) : NULL;
+}
+
 /*
  * glove_catalog_check_file:
  * @path: a module file, wherever it lies

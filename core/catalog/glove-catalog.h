@@ -27,6 +27,8 @@ GPtrArray *glove_catalog_list (GloveCatalog *self, GPtrArray **ret_problems, GEr
 GObject *glove_catalog_create (GloveCatalog *self, const char *kind, const char *id, GType type, GError **error);
 /* Ids of one kind, sorted. */
 char **glove_catalog_list_ids (GloveCatalog *self, const char *kind, GError **error);
+/* Where the module of @entry lies; NULL for a mask that names none. */
+char *glove_catalog_dup_module_path (GloveCatalog *self, const GloveCatalogEntry *entry);
 /* Every check of the loader on one module file, and one object of each thing it provides, without running any of its code unless
  * all checks that need none pass. @entry NULL: what the ELF note says is believed. Returns the module's descriptor, or NULL. */
 const GlovePluginDescriptor *glove_catalog_check_file (GloveCatalog *self, const char *path, GloveCatalogEntry *entry,

@@ -25,6 +25,7 @@ static const struct
   { "run", glove_cli_run, N_("run an agent program contained, set up by its adapter") },
   { "why", glove_cli_why, N_("what was denied in the last run, and what would allow it") },
   { "doctor", glove_cli_doctor, N_("what this host can enforce, and what it lacks") },
+  { "plugin", glove_cli_plugin, N_("the plugins in the catalog: list them, show one, check a file") },
 };
 
 static void
