@@ -238,6 +238,19 @@ def error_text(tree):
                 yield source.path, line, f'the error "{text}" ends in a full stop'
 
 
+def limits(tree):
+    """docs/limits.md lists exactly the names of core/base/glove-bounds.h."""
+    bounds, page = tree.find('core/base/glove-bounds.h'), tree.find('docs/limits.md')
+    if bounds is None:
+        return
+    defined = set(re.findall(r'^#define (GLOVE_\w+)', bounds.code, re.MULTILINE))
+    listed = set(re.findall(r'`(GLOVE_\w+)`', page.text if page else ''))
+    for name in sorted(defined - listed):
+        yield bounds.path, 1, f'{name} is not in docs/limits.md'
+    for name in sorted(listed - defined):
+        yield 'docs/limits.md', 1, f'{name} is not in {bounds.path}'
+
+
 RULES = {
     'floor-order': floor_order,
     'one-name': one_name,
@@ -253,6 +266,7 @@ RULES = {
     'whitespace': whitespace,
     'unfinished': unfinished,
     'error-text': error_text,
+    'limits': limits,
 }
 
 
