@@ -36,6 +36,8 @@
 
 /* audit */
 #define GLOVE_AUDIT_LINE_MAX (64 * 1024)
+#define GLOVE_AUDIT_ARGUMENTS_MAX (32 * 1024) /* of one event, as written in its line */
+#define GLOVE_AUDIT_TEXT_MAX (4 * 1024)       /* each other text of one event, as written in its line */
 #define GLOVE_AUDIT_FILE_MAX (256 * 1024 * 1024)
 #define GLOVE_AUDIT_RUNS_KEPT 50
 #define GLOVE_AUDIT_RATE_PER_SECOND 100
@@ -52,6 +54,7 @@
 /* json */
 #define GLOVE_JSON_BYTES_MAX (64 * 1024 * 1024)
 #define GLOVE_JSON_DEPTH_MAX 32
+#define GLOVE_JSON_VALUES_MAX (1024 * 1024) /* of one text: a tree takes many times the bytes it is read from */
 
 /* prompts and agents */
 #define GLOVE_PROMPT_BYTES_MAX (128 * 1024 - 1)
