@@ -57,4 +57,5 @@
 #define GLOVE_JSON_VALUES_MAX (1024 * 1024) /* of one text: a tree takes many times the bytes it is read from */
 
 /* prompts and agents */
+#define GLOVE_MODEL_NAME_MAX 256
 #define GLOVE_PROMPT_BYTES_MAX (128 * 1024 - 1)

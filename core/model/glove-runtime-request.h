@@ -31,4 +31,7 @@ typedef struct {
   gpointer reserved[8];
 } GloveRuntimeRequest;
 
+/* What every adapter may rely on. */
+GLOVE_AVAILABLE_IN_1_0 gboolean glove_runtime_request_validate (const GloveRuntimeRequest *self, GError **error);
+
 G_END_DECLS
