@@ -162,6 +162,8 @@ glove_runtime_adapter_accepts_provider_url (GloveRuntimeAdapter *self)
  * @request: what is asked for; home and workspace absolute and normal
  * @error: return location
  *
+ * The request is judged first (glove_runtime_request_validate()), for all adapters alike.
+ *
  * Returns: (transfer full): the home; %NULL with %GLOVE_ERROR_NOT_SUPPORTED when a provider URL is given and the adapter accepts
  *   none, or with the adapter's error, its id in front
  *
@@ -192,6 +194,8 @@ glove_runtime_adapter_build_home (GloveRuntimeAdapter *self, const GloveRuntimeR
       glove_contract_set_missing (id, "another provider", error);
       return NULL;
     }
+  if (!glove_runtime_request_validate (request, error))
+    return NULL;
   home = iface->build_home (self, request, &inner);
   if (!glove_contract_check (home != NULL, id, "build_home", inner, error))
     return NULL;

@@ -67,9 +67,8 @@ check_provider_url (const char *url, GError **error)
  * @self: a request
  * @error: return location
  *
- * What every adapter may rely on: @home and @workspace are absolute; @model has 1 to 256 bytes of UTF-8 without control characters and
- * does not begin with “-”; @provider_url is a URL that glove_endpoint_parse_url() takes and has no query; @prompt is not empty. The
- * messages repeat none of them.
+ * What every adapter may rely on: @model has 1 to 256 bytes of UTF-8 without control characters and does not begin with “-”;
+ * @provider_url is a URL that glove_endpoint_parse_url() takes and has no query; @prompt is not empty. The messages repeat none of them.
  *
  * Returns: %FALSE with %GLOVE_ERROR_INVALID_ARGUMENT
  *
@@ -80,11 +79,6 @@ glove_runtime_request_validate (const GloveRuntimeRequest *self, GError **error)
 {
   g_return_val_if_fail (self != NULL, FALSE);
 
-  if (self->home == NULL || self->home[0] != '/' || self->workspace == NULL || self->workspace[0] != '/')
-    {
-      glove_error_set_literal (error, GLOVE_ERROR_INVALID_ARGUMENT, "the home and the workspace are not absolute paths");
-      return FALSE;
-    }
   if (self->prompt != NULL && self->prompt[0] == '\0')
     {
       glove_error_set_literal (error, GLOVE_ERROR_INVALID_ARGUMENT, "the prompt is empty");
