@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include <glove/glove-plugin.h>
+
+#include "glove-example-adapter.h"
+#include "glove-example-schema.h"
+#include "glove-example-sink.h"
+
+/* doc: register */
+GLOVE_DEFINE_PLUGIN ("example", "1.0", "LGPL-2.1-or-later", "glove-example",
+                     { "runtime:example", glove_example_adapter_get_type },
+                     { "schema:example.note.v1", glove_example_schema_get_type },
+                     { "sink:example", glove_example_sink_get_type });
+/* doc: end */
