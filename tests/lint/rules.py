@@ -251,6 +251,15 @@ def limits(tree):
         yield 'docs/limits.md', 1, f'{name} is not in {bounds.path}'
 
 
+def manual(tree):
+    """Every option that the command knows is in a manual page."""
+    pages = ' '.join(s.text for s in tree.under('data/man')).replace('\\-', '-')
+    for source in tree.under('core/cli'):
+        for match in re.finditer(r'^ *\{ "([a-z][a-z-]*)", (?:0|\'.\'),[^}]*?G_OPTION_ARG_', source.code, re.MULTILINE):
+            if not re.search(r'--' + match[1] + r'(?![a-z-])', pages):
+                yield source.path, source.line_of(match.start()), f'--{match[1]} is in no manual page'
+
+
 RULES = {
     'floor-order': floor_order,
     'one-name': one_name,
@@ -267,6 +276,7 @@ RULES = {
     'unfinished': unfinished,
     'error-text': error_text,
     'limits': limits,
+    'manual': manual,
 }
 
 
