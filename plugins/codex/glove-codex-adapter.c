@@ -127,10 +127,12 @@ read_settings (GloveCodexAdapter *self, const char **ret_key_variable, GError **
   return TRUE;
 }
 
-/* Nothing that only works with hosts of its maker's: each attempt would be one denied connection and a pause. */
+/* Nothing that only works with hosts of its maker's: each attempt would be one denied connection and a pause. No waiting for ever for a
+ * network that the policy refuses. */
 static const char quiet_tables[] = "\n[analytics]\nenabled = false\n"
                                    "\n[feedback]\nenabled = false\n"
-                                   "\n[features]\napps = false\ndaemon_auto_start = false\nplugins = false\n";
+                                   "\n[features]\napps = false\ndaemon_auto_start = false\nplugins = false\n"
+                                   "unbounded_connection_retries = false\n";
 
 static char *
 format_config (const GloveRuntimeRequest *request, const char *key_variable)

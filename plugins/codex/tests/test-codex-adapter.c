@@ -9,7 +9,7 @@
 #define HEAD "dir 0700 .codex\nfile 0600 .codex/config.toml <<<check_for_update_on_startup = false\n"
 #define QUIET                                                                                                           \
   "\n[analytics]\nenabled = false\n\n[feedback]\nenabled = false\n"                                                      \
-  "\n[features]\napps = false\ndaemon_auto_start = false\nplugins = false\n"                                             \
+  "\n[features]\napps = false\ndaemon_auto_start = false\nplugins = false\nunbounded_connection_retries = false\n"         \
   "\n[projects.\"/home/agent\"]\ntrust_level = \"trusted\"\n"
 #define PROVIDER(URL_TEXT)                                                                                              \
   "\n[model_providers.glove]\nname = \"glove\"\nbase_url = \"" URL_TEXT "/v1\"\nwire_api = \"responses\"\n"
