@@ -43,6 +43,22 @@
 #define GLOVE_AUDIT_RATE_PER_SECOND 100
 #define GLOVE_AUDIT_EVENTS_PER_SESSION 100000
 #define GLOVE_AUDIT_DENIALS_BUDGET 1000000 /* past this, the session is stopped */
+#define GLOVE_AUDIT_FOLD_MAX 10000         /* denials that one counted event stands for before it is written */
+#define GLOVE_AUDIT_QUEUE_MAX 4096         /* events that wait for the writer thread */
+#define GLOVE_AUDIT_GROUP_MAX 256          /* events handed to a sink at once */
+#define GLOVE_AUDIT_MEMORY_MAX 200000      /* events the memory sink holds */
+#define GLOVE_AUDIT_RUNS_SCANNED 4096      /* entries of the runs folder looked at */
+
+/* policy: what is looked at on the host before a start */
+#define GLOVE_HOST_TABLE_BYTES_MAX (16 * 1024 * 1024) /* of the kernel's list of mounts or sockets */
+#define GLOVE_HOST_MOUNTS_MAX 65536
+#define GLOVE_HOST_SOCKETS_MAX 262144
+#define GLOVE_GIT_SCAN_DEPTH 5             /* folders below a writable grant in which repositories are looked for */
+#define GLOVE_GIT_SCAN_FOLDERS 4096
+#define GLOVE_GIT_SCAN_ENTRIES 131072
+#define GLOVE_GIT_SCAN_MS 250
+#define GLOVE_GIT_FILE_MAX 4096            /* bytes of a file that names a repository elsewhere */
+#define GLOVE_GIT_CONFIG_MAX (1024 * 1024)
 
 /* catalog */
 #define GLOVE_CATALOG_FILE_MAX (64 * 1024)

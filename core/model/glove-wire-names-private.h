@@ -7,3 +7,6 @@
 
 /* §11.2 mechanism names */
 #define GLOVE_WIRE_MECHANISM_CGROUP_V2 "cgroup_v2"
+
+/* §5.2 restricted host: a component of a path */
+#define GLOVE_WIRE_RESTRICTED_SAGE ".sage"

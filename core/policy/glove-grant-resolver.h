@@ -14,8 +14,8 @@ typedef struct _GloveGrantResolver GloveGrantResolver;
 GloveGrantResolver *glove_grant_resolver_new (void);
 void glove_grant_resolver_free (GloveGrantResolver *self);
 /* @path as typed: relative to the current directory, links followed once, the result pinned. Refuses what is not a directory or
- * regular file, what is restricted, what does not exist. The same object twice: the wider access wins when both are typed the same
- * way is an error only when one path is given both as read and as write. */
+ * regular file, what is restricted, what does not exist. The same path for reading and for
+ * writing is an error, unless one of the two is the runtime's own, which follows the other. */
 gboolean glove_grant_resolver_add (GloveGrantResolver *self, GloveGrantAccess access, GloveGrantOrigin origin,
                                    const char *path, GError **error);
 /* Sockets below a grant that the operator accepts, each as typed. Refuses what is not a socket below a grant (at finish). */
