@@ -9,4 +9,4 @@
 #define GLOVE_WIRE_MECHANISM_CGROUP_V2 "cgroup_v2"
 
 /* §5.2 restricted host: a component of a path */
-#define GLOVE_WIRE_RESTRICTED_SAGE ".sage"
+#define GLOVE_WIRE_RESTRICTED_CONTROLLER ".sage"

@@ -75,7 +75,7 @@ static const Rule rules[] = {
 };
 
 /* contracts §5.2; nobody's project has a need for one of them. */
-static const char *const secret_names[] = { ".aws", ".azure", ".gnupg", ".kube", GLOVE_WIRE_RESTRICTED_SAGE,
+static const char *const secret_names[] = { ".aws", ".azure", ".gnupg", ".kube", GLOVE_WIRE_RESTRICTED_CONTROLLER,
                                            ".ssh", NULL };
 
 /* An object that exists, so that another path to it (a bind mount, a link) is refused too. */
