@@ -162,8 +162,11 @@ probe_socket_datagram (void)
 static ProbeVerdict
 probe_socket_after (void)
 {
-  ProbeVerdict verdict = try_unix (probe_fact ("socket-after"), 0, SOCK_STREAM);
+  ProbeVerdict verdict;
 
+  for (int i = 0; i < 500 && access (probe_fact ("socket-after"), F_OK) != 0; i++)
+    (void) usleep (10000);
+  verdict = try_unix (probe_fact ("socket-after"), 0, SOCK_STREAM);
   if (verdict != PROBE_ESCAPED || *probe_fact ("socket-after") == '\0')
     return verdict;
   probe_detail ("this kernel's Landlock has no right to connect by path");

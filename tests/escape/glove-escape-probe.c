@@ -140,6 +140,8 @@ main (int argc __attribute__ ((unused)), char **argv)
       return 2;
     }
   (void) signal (SIGPIPE, SIG_IGN);
+  /* whoever watches the workspace learns that we run */
+  (void) close (open ("started", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     escaped += run_table (tables[i], &number);
   printf ("1..%u\n", number);
