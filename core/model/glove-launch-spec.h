@@ -48,9 +48,9 @@ typedef struct {
   GloveRuntimeHome *home; /* (nullable): what stands in the private home at the start */
   GArray *listeners;      /* of GloveLaunchListener */
   GloveLimits limits;
-  gboolean tty;           /* a terminal of its own, instead of @stdio */
+  gboolean tty;           /* a terminal of its own, where @stdio has -1 */
   guint16 rows, columns;  /* of that terminal, 1..4096 */
-  int stdio[3];           /* borrowed; pipes or /dev/null only; -1: /dev/null inside. Not used with @tty */
+  int stdio[3];           /* borrowed; pipes or /dev/null only; -1: /dev/null inside, or the terminal with @tty */
   gboolean as_root_id;    /* run by root, the operator accepts host uid 0 for the agent */
   guint8 term_signal;     /* reserved: 0 */
 } GloveLaunchSpec;

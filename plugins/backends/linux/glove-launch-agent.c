@@ -55,7 +55,8 @@ arrange_descriptors (const GloveLaunchSandbox *self, int status)
 
   for (int i = 0; i < 3; i++)
     {
-      int fd = self->terminal >= 0 ? self->terminal : self->order->stdio[i];
+      /* beside a terminal, only what was redirected away from the operator's has a descriptor */
+      int fd = self->order->stdio[i] >= 0 ? self->order->stdio[i] : self->terminal;
 
       source[i] = fd >= 0 ? fcntl (fd, F_DUPFD_CLOEXEC, 10) : open ("/dev/null", O_RDWR | O_CLOEXEC);
       if (source[i] >= 0 && source[i] < 10)

@@ -161,12 +161,9 @@ prepare_sockets (Preparation *self, const GloveLaunchSpec *spec, GError **error)
     return FALSE;
   fds->monitor = inherit (self, self->monitor[1]);
   fds->egress = inherit (self, self->egress[1]);
-  if (!spec->tty)
-    {
-      fds->in = inherit (self, spec->stdio[0]);
-      fds->out = inherit (self, spec->stdio[1]);
-      fds->err = inherit (self, spec->stdio[2]);
-    }
+  fds->in = inherit (self, spec->stdio[0]);
+  fds->out = inherit (self, spec->stdio[1]);
+  fds->err = inherit (self, spec->stdio[2]);
   return TRUE;
 }
 
