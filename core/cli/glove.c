@@ -26,6 +26,7 @@ static const struct
   { "why", glove_cli_why, N_("what was denied in the last run, and what would allow it") },
   { "doctor", glove_cli_doctor, N_("what this host can enforce, and what it lacks") },
   { "plugin", glove_cli_plugin, N_("the plugins in the catalog: list them, show one, check a file") },
+  { "demo", glove_cli_demo, NULL },
 };
 
 static void

@@ -247,7 +247,8 @@ probe_setuid_program (void)
       _exit (99);
     }
   (void) close (ends[1]);
-  (void) read (ends[0], text, sizeof text - 1);
+  if (read (ends[0], text, sizeof text - 1) < 0)
+    text[0] = '\0';
   (void) close (ends[0]);
   (void) waitpid (child, &status, 0);
   probe_detail ("status %x", (unsigned) status);
