@@ -50,7 +50,8 @@ GLOVE_AVAILABLE_IN_1_0 void glove_contract_check_sandbox_backend (GloveSandboxBa
  * glove_contract_check_audit_sink:
  * @sink: the object to judge; not opened yet
  *
- * Opens the sink in a directory of its own; records, in groups and in any bytes, leave the events alone, keep their order, and leak nothing.
+ * Opens the sink in a directory of its own; records, in groups and in any bytes, leave the events alone, keep their order, and leak
+ * nothing.
  *
  * Since: 1.0
  */
