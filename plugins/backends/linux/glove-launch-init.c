@@ -284,7 +284,6 @@ make_file_systems (GloveLaunchSandbox *sandbox)
   glove_launch_mounts_add_system (sandbox);
   glove_launch_etc_add (sandbox);
   glove_launch_proc_mount (sandbox);
-  glove_launch_proc_set_quotas (sandbox);
   glove_launch_proc_seal (sandbox);
   glove_launch_dev_add (sandbox);
   glove_launch_mounts_add_private (sandbox);
@@ -292,6 +291,7 @@ make_file_systems (GloveLaunchSandbox *sandbox)
   glove_launch_grants_attach (sandbox);
   glove_launch_mounts_drop_empty_file ();
   glove_launch_dev_open_terminal (sandbox);
+  glove_launch_proc_set_quotas (sandbox);
   glove_launch_mounts_enter (sandbox);
   umask (022);
 }
@@ -334,7 +334,7 @@ glove_launch_init_run (const GloveLaunchOrder *order, int channel, int landlock_
   int status[2];
 
   glove_launch_report_to (channel);
-  sandbox = (GloveLaunchSandbox){ .order = order, .channel = channel, .root = -1, .landlock_abi = landlock_abi, .terminal = -1 };
+  sandbox = (GloveLaunchSandbox){ .order = order, .channel = channel, .root = -1, .quotas = -1, .landlock_abi = landlock_abi, .terminal = -1 };
   sigfillset (&all);
   if (sigprocmask (SIG_SETMASK, &all, NULL) < 0)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_INTERNAL, GLOVE_LAUNCH_NO_INDEX);

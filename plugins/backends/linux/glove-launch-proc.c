@@ -18,20 +18,24 @@ glove_launch_proc_mount (GloveLaunchSandbox *self)
 {
   if (mkdir ("proc", 0555) < 0 || mount ("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_PROC, GLOVE_LAUNCH_NO_INDEX);
+  self->quotas = open ("proc/sys/user", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (self->quotas < 0 && self->order->n_quotas > 0)
+    glove_launch_fail (GLOVE_LAUNCH_STAGE_PROC, GLOVE_LAUNCH_NO_INDEX);
 }
 
-/* Quotas of the session's own user namespace. One that this kernel does not know is no quota it could exceed. */
+/* Quotas of the session's own user namespace. One that this kernel does not know is no quota it could exceed. The last thing that
+ * is made: every tree that is cloned counts as a mount namespace, of which the agent gets none. The descriptor is older than the seal on
+ * /proc/sys. */
 void
 glove_launch_proc_set_quotas (GloveLaunchSandbox *self)
 {
   for (uint32_t i = 0; i < self->order->n_quotas; i++)
     {
-      char path[96], value[24];
+      char value[24];
       int file, length;
 
-      snprintf (path, sizeof path, "proc/sys/user/%s", self->order->quotas[i].name);
       length = snprintf (value, sizeof value, "%llu", (unsigned long long) self->order->quotas[i].value);
-      file = open (path, O_WRONLY | O_CLOEXEC);
+      file = openat (self->quotas, self->order->quotas[i].name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
       if (file < 0 && errno == ENOENT)
         continue;
       if (file < 0 || write (file, value, (size_t) length) != length)

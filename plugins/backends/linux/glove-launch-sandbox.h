@@ -14,6 +14,7 @@ typedef struct {
   const GloveLaunchOrder *order;
   int channel;       /* to the monitor */
   int root;          /* O_PATH, the new root */
+  int quotas;        /* O_PATH, /proc/sys/user of the session */
   int landlock_abi;  /* 0: not used */
   int *trees;        /* the detached copy of each grant, later its mounted root; -1: none */
   dev_t own[4];      /* the file systems that are ours to make mount points in */
@@ -34,7 +35,7 @@ void glove_launch_mounts_drop_empty_file (void);
 /* glove-launch-etc.c */
 void glove_launch_etc_add (GloveLaunchSandbox *self);
 
-/* glove-launch-proc.c; quotas are written between the two */
+/* glove-launch-proc.c; quotas are written when nothing more is mounted */
 void glove_launch_proc_mount (GloveLaunchSandbox *self);
 void glove_launch_proc_set_quotas (GloveLaunchSandbox *self);
 void glove_launch_proc_seal (GloveLaunchSandbox *self);
