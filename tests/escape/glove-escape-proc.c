@@ -31,7 +31,7 @@ REFUSE (max_user_namespaces, "/proc/sys/user/max_user_namespaces", O_WRONLY)
 REFUSE (ip_forward, "/proc/sys/net/ipv4/ip_forward", O_WRONLY)
 REFUSE (ping_group, "/proc/sys/net/ipv4/ping_group_range", O_WRONLY)
 REFUSE (binfmt, "/proc/sys/fs/binfmt_misc/register", O_WRONLY)
-REFUSE (uid_map, "/proc/self/uid_map", O_RDWR)
+REFUSE (pressure, "/proc/pressure/memory", O_RDWR)
 REFUSE (irq, "/proc/irq/default_smp_affinity", O_WRONLY)
 
 static ProbeVerdict
@@ -250,7 +250,7 @@ const Probe probes_proc[] = {
   { "write ping_group_range", probe_ping_group },
   { "register a binary format", probe_binfmt },
   { "write an interrupt's affinity", probe_irq },
-  { "open its own map for reading and writing", probe_uid_map },
+  { "set a pressure trigger", probe_pressure },
   { "widen its own map", probe_map_write },
   { "any file of /proc that opens for writing", probe_every_writable_file },
   { "the host's parts of /proc are not read-only", probe_sealed_parts },

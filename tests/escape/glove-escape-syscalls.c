@@ -103,8 +103,8 @@ REFUSE (chmod_setgid, chmod ("probe-file", 02755), EPERM)
 REFUSE (fchmodat_setuid, fchmodat (AT_FDCWD, "probe-file", 04755, 0), EPERM)
 REFUSE (open_setuid, open ("probe-setuid", O_CREAT | O_WRONLY | O_CLOEXEC, 04755), EPERM)
 REFUSE (mknod_setuid, mknod ("probe-node", S_IFREG | 04755, 0), EPERM)
-REFUSE (mknod_device, mknod ("probe-device", S_IFCHR | 0666, makedev (1, 1)), EPERM)
-REFUSE (mknod_block, mknod ("probe-block", S_IFBLK | 0666, makedev (254, 0)), EPERM)
+REFUSE (mknod_device, mknod ("probe-device", S_IFCHR | 0666, makedev (1, 1)), EPERM, EACCES)
+REFUSE (mknod_block, mknod ("probe-block", S_IFBLK | 0666, makedev (254, 0)), EPERM, EACCES)
 
 static ProbeVerdict
 probe_fchmod_setuid (void)

@@ -127,15 +127,20 @@ class Operator:
                                 **keywords)
 
     def run(self, verb, *arguments, env=None, cwd=None, timeout=60, **keywords):
-        if "input" not in keywords:
-            keywords.setdefault("stdin", subprocess.DEVNULL)
+        data = keywords.pop("input", None)
+        keywords.setdefault("stdin", subprocess.PIPE if data is not None else subprocess.DEVNULL)
+        process = self.start(verb, *arguments, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                # a pipe belongs to who made it, and an operator makes its own
+                os.fchown(stream.fileno(), self.uid, self.uid)
         try:
-            done = subprocess.run(self.command(verb, *arguments), env=self.environment(env), cwd=cwd or self.folder,
-                                  stdout=keywords.pop("stdout", subprocess.PIPE), stderr=subprocess.PIPE,
-                                  timeout=timeout, check=False, **keywords)
-        except subprocess.TimeoutExpired as expired:
-            return Result("timed out", expired.stdout or b"", expired.stderr or b"")
-        return Result(done.returncode, done.stdout or b"", done.stderr)
+            out, err = process.communicate(data, timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+            return Result("timed out", out, err)
+        return Result(process.returncode, out, err)
 
     def clean(self):
         shutil.rmtree(self.folder, ignore_errors=True)

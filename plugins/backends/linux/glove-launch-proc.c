@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Written by a process of host uid 0 these change the host, capability or not. */
+/* Written by a process of host uid 0 these change the host, capability or not; into pressure anybody writes triggers, for which the
+ * kernel wakes up. */
 static const char *const read_only[] = { "proc/sys", "proc/sysrq-trigger", "proc/irq",  "proc/bus",
-                                         "proc/fs",  "proc/acpi",          "proc/scsi" };
+                                         "proc/fs",  "proc/acpi",          "proc/scsi", "proc/pressure" };
 /* What is read from these helps to attack the kernel, or tells of other sessions. */
 static const char *const emptied[] = { "proc/kcore", "proc/keys", "proc/timer_list", "proc/kallsyms" };
 
