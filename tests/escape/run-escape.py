@@ -16,6 +16,7 @@ import gloveharness  # noqa: E402
 
 MARKER = "marker-of-the-supervisor-5e1c"
 SHM_KEY = 0x676C6F76
+CONTENT = {"HEAD": "ref: refs/heads/main\n", "commondir": "../..\n", "gitdir": "/elsewhere/.git\n"}
 
 
 def make_repository(operator):
@@ -25,8 +26,9 @@ def make_repository(operator):
                    "worktrees/wt"):
         operator.make_folder("workspace", ".git", folder)
     for name in ("config", "HEAD", "modules/sub/config", "modules/sub/HEAD", "worktrees/wt/config.worktree",
-                 "worktrees/wt/HEAD"):
-        operator.write(f"workspace/.git/{name}", "ref: refs/heads/main\n" if name.endswith("HEAD") else "[core]\n")
+                 "worktrees/wt/HEAD",
+                 "worktrees/wt/commondir", "worktrees/wt/gitdir"):
+        operator.write(f"workspace/.git/{name}", CONTENT.get(os.path.basename(name), "[core]\n"))
     return workspace
 
 
