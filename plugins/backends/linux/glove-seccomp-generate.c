@@ -119,11 +119,22 @@ emit_if_any (Program *program, uint32_t bits, uint32_t verdict)
   emit_return (program, verdict);
 }
 
+/* For these two libseccomp gives the multiplexed form's pseudo number on i386, not the call's own. */
+static int
+number_of (const Architecture *architecture, const char *name)
+{
+  if (architecture->token == SCMP_ARCH_X86 && strcmp (name, "socket") == 0)
+    return 359;
+  if (architecture->token == SCMP_ARCH_X86 && strcmp (name, "socketpair") == 0)
+    return 360;
+  return seccomp_syscall_resolve_name_arch (architecture->token, name);
+}
+
 /* Joins @body behind a test for the call @name. The body decides: its last instruction returns. */
 static void
 append_call (Program *program, const Architecture *architecture, const char *name, const Program *body)
 {
-  int number = seccomp_syscall_resolve_name_arch (architecture->token, name);
+  int number = number_of (architecture, name);
 
   if (number < 0)
     return; /* not on this architecture */

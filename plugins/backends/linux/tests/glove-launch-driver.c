@@ -15,6 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "glove-launch-sys.h"
+
+#define ATTRIBUTE_IDMAP 0x00100000
+
 extern char **environ;
 
 typedef struct {
@@ -189,6 +193,60 @@ driver_make_memfd (const uint8_t *bytes, size_t length, bool sealed)
       return -1;
     }
   return fd;
+}
+
+static int
+write_map (pid_t pid, const char *name, uint32_t from, uint32_t to)
+{
+  char path[64], map[64];
+  int length = snprintf (map, sizeof map, "%u %u 1", from, to), file;
+  ssize_t n;
+
+  snprintf (path, sizeof path, "/proc/%d/%s", (int) pid, name);
+  file = open (path, O_WRONLY | O_CLOEXEC);
+  n = file >= 0 ? write (file, map, (size_t) length) : -1;
+  if (file >= 0)
+    close (file);
+  return n == length ? 0 : -1;
+}
+
+/* A user namespace that maps @uid and @gid to @host_id; its one process is gone again. */
+static int
+open_namespace (uint32_t uid, uint32_t gid, uint32_t host_id)
+{
+  char path[64];
+  int fd = -1;
+  pid_t pid = (pid_t) syscall (SYS_clone, (unsigned long) (CLONE_NEWUSER | SIGCHLD), NULL, NULL, NULL, NULL);
+
+  if (pid == 0)
+    {
+      pause ();
+      _exit (0);
+    }
+  if (pid < 0)
+    return -1;
+  snprintf (path, sizeof path, "/proc/%d/ns/user", (int) pid);
+  if (write_map (pid, "uid_map", uid, host_id) == 0 && write_map (pid, "gid_map", gid, host_id) == 0)
+    fd = open (path, O_RDONLY | O_CLOEXEC);
+  kill (pid, SIGKILL);
+  waitpid (pid, NULL, 0);
+  return fd;
+}
+
+int
+driver_open_mapped (const char *path, uint32_t host_id)
+{
+  int tree = sys_clone_tree (AT_FDCWD, path), namespace;
+  SysMountAttr attr = { .attr_set = ATTRIBUTE_IDMAP };
+  struct stat st;
+
+  if (tree < 0 || fstat (tree, &st) < 0 || (namespace = open_namespace (st.st_uid, st.st_gid, host_id)) < 0)
+    return -1;
+  attr.userns_fd = (uint64_t) namespace;
+  if (syscall (SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) < 0)
+    return -1;
+  close (namespace);
+  return tree;
 }
 
 /* posix_spawn keeps a descriptor that is "duplicated" to its own number. */

@@ -67,6 +67,8 @@ void driver_spec_init (DriverSpec *spec, const char *const *argv);
 uint8_t *driver_spec_encode (const DriverSpec *spec, size_t *ret_length);
 /* A memfd of these bytes, sealed when @sealed; -1 with errno. */
 int driver_make_memfd (const uint8_t *bytes, size_t length, bool sealed);
+/* A detached mount of @path whose owner's ids are @host_id, as the module makes it when run by root; -1 with errno. */
+int driver_open_mapped (const char *path, uint32_t host_id);
 /* Fills in the sockets, encodes and starts. 0, or -1 with errno. */
 int driver_start (Driver *driver, const char *launcher, DriverSpec *spec);
 int driver_send (Driver *driver, uint32_t type, uint32_t arg);

@@ -2,7 +2,7 @@
 
 /* Runs one command in a sandbox made from a spec of its own, for people who work on glove-launch:
  *
- *   glove-launch-try LAUNCHER [-r PATH]... [-w PATH]... [-m PATH]... [-t] [-n COUNT] CMD ARG...
+ *   glove-launch-try LAUNCHER [-r PATH]... [-w PATH]... [-m PATH]... [-i HOSTID] [-t] [-n COUNT] CMD ARG...
  *
  * Its exit status is the command's. With -n it runs it that often and prints the median time. */
 
@@ -93,7 +93,7 @@ main (int argc, char **argv)
 
   driver_spec_init (&spec, NULL);
   optind = 2;
-  while ((option = getopt (argc, argv, "+r:w:m:tln:")) != -1)
+  while ((option = getopt (argc, argv, "+r:w:m:i:tln:")) != -1)
     {
       struct stat st;
 
@@ -102,6 +102,11 @@ main (int argc, char **argv)
           spec.flags |= GLOVE_LAUNCH_FLAG_TTY;
           spec.rows = 24;
           spec.columns = 80;
+        }
+      else if (option == 'i')
+        {
+          spec.flags |= GLOVE_LAUNCH_FLAG_MAP_ID;
+          spec.host_uid = spec.host_gid = (uint32_t) atoi (optarg);
         }
       else if (option == 'l')
         spec.flags |= GLOVE_LAUNCH_FLAG_NO_LANDLOCK;
@@ -117,7 +122,13 @@ main (int argc, char **argv)
               grant->access = GLOVE_LAUNCH_ACCESS_MASK;
               continue;
             }
-          grant->fd = open (optarg, O_PATH | O_CLOEXEC);
+          if ((spec.flags & GLOVE_LAUNCH_FLAG_MAP_ID) != 0)
+            {
+              grant->fd = driver_open_mapped (optarg, spec.host_uid);
+              grant->flags |= GLOVE_LAUNCH_GRANT_DETACHED;
+            }
+          else
+            grant->fd = open (optarg, O_PATH | O_CLOEXEC);
           if (grant->fd < 0 || fstat (grant->fd, &st) < 0)
             {
               perror (optarg);
