@@ -66,17 +66,30 @@ take_abi (Parser *parser, const char *value, GError **error)
   return TRUE;
 }
 
+/* An id as contracts §2.2 has them: no colon, which parts it from its kind, and no name of a directory. */
+static gboolean
+is_plain_id (const char *text)
+{
+  return glove_identifier_is_id128 (text) && strchr (text, ':') == NULL && strcmp (text, ".") != 0
+         && strcmp (text, "..") != 0;
+}
+
 static gboolean
 is_provision (const char *text)
 {
-  if (g_str_has_prefix (text, "runtime:"))
-    return glove_identifier_is_runtime (text + strlen ("runtime:"));
-  if (g_str_has_prefix (text, "schema:"))
-    return glove_identifier_is_id128 (text + strlen ("schema:"));
-  if (g_str_has_prefix (text, "backend:"))
-    return glove_identifier_is_id128 (text + strlen ("backend:"));
-  if (g_str_has_prefix (text, "sink:"))
-    return glove_identifier_is_id128 (text + strlen ("sink:"));
+  static const struct {
+    const char *prefix;
+    gboolean (*is_id) (const char *text);
+  } kinds[] = {
+    { "runtime:", glove_identifier_is_runtime },
+    { "schema:", is_plain_id },
+    { "backend:", is_plain_id },
+    { "sink:", is_plain_id },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_str_has_prefix (text, kinds[i].prefix))
+      return kinds[i].is_id (text + strlen (kinds[i].prefix));
 
   return FALSE;
 }

@@ -38,9 +38,9 @@ GLOVE_AVAILABLE_IN_1_0 void glove_contract_check_channel_schema (GloveChannelSch
  * glove_contract_check_sandbox_backend:
  * @backend: the object to judge
  *
- * Probe and limit mechanisms explain themselves; launches report exit status, signal, output, environment and the reasons why a program
- * can't be started; stopping works at any moment, and nothing stays open. Where the probe says that something is missing, the launches are
- * skipped by its name.
+ * Probe and limit mechanisms explain themselves; launches report exit status, signal, output, environment and the reasons why a
+ * program can't be started; stopping works at any moment, and nothing stays open. Where the probe says that something is missing,
+ * the launches are skipped by its name.
  *
  * Since: 1.0
  */

@@ -88,7 +88,7 @@ test_catalog_is_well (gconstpointer directory)
 int
 main (int argc, char **argv)
 {
-  /*MEM g_autoptr (GloveAuditMemory) memory = glove_audit_memory_new ();*/
+  g_autoptr (GloveAuditMemory) memory = glove_audit_memory_new ();
 
   g_test_init (&argc, &argv, NULL);
 
@@ -99,7 +99,7 @@ main (int argc, char **argv)
       g_test_add_data_func (path, argv[i], test_catalog_is_well);
       g_assert_cmpuint (check_catalog (argv[i]), >, 0);
     }
-  /*MEM glove_contract_check_audit_sink (GLOVE_AUDIT_SINK (memory));*/
+  glove_contract_check_audit_sink (GLOVE_AUDIT_SINK (memory));
 
   return g_test_run ();
 }
