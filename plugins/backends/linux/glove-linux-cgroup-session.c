@@ -87,8 +87,8 @@ set_number (int fd, const char *file, guint64 value, GError **error)
   return glove_linux_fd_write_text_at (fd, file, text, error);
 }
 
-static gboolean
-set_limits (int fd, const GloveLimits *limits, GError **error)
+gboolean
+glove_linux_cgroup_session_set_limits (int fd, const GloveLimits *limits, GError **error)
 {
   guint64 memory = limits->value[GLOVE_LIMIT_MEMORY];
   guint64 pids = limits->value[GLOVE_LIMIT_PIDS];
@@ -125,7 +125,7 @@ glove_linux_cgroup_session_new (GloveLinuxCgroup *parent, const char *session_id
   self->name = g_strconcat (PREFIX, session_id, NULL);
   sweep (above);
   self->fd = make_locked (above, self->name, error);
-  if (self->fd < 0 || !set_limits (self->fd, limits, error))
+  if (self->fd < 0 || !glove_linux_cgroup_session_set_limits (self->fd, limits, error))
     return NULL;
   return g_steal_pointer (&self);
 }

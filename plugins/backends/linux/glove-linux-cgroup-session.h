@@ -19,6 +19,8 @@ GloveLinuxCgroupSession *glove_linux_cgroup_session_new (GloveLinuxCgroup *paren
 int glove_linux_cgroup_session_get_fd (GloveLinuxCgroupSession *self);
 int glove_linux_cgroup_session_get_parent_fd (GloveLinuxCgroupSession *self);
 const char *glove_linux_cgroup_session_get_name (GloveLinuxCgroupSession *self);
+/* The limits into the files of the group @fd; a limit of 0 is none. */
+gboolean glove_linux_cgroup_session_set_limits (int fd, const GloveLimits *limits, GError **error);
 /* Microseconds; %FALSE when nothing can be read. */
 gboolean glove_linux_cgroup_session_read_cpu_time (GloveLinuxCgroupSession *self, guint64 *ret_us);
 /* Every process in it, at once. */

@@ -36,6 +36,8 @@ typedef struct {
   "--security-opt unmask=ALL; docker: --security-opt systempaths=unconfined), or run glove outside of it"
 #define CLONE_HINT                                                                                                       \
   "an outer container or its system-call filter forbids namespaces: allow user namespaces there, or run glove outside of it"
+#define LOOKUP_HINT                                                                                                      \
+  "only the host's /usr and what is granted is seen: grant its directory with --read and give its full path, or install it"
 #define REPORT_HINT "run “glove doctor”; if it finds nothing, this is a fault in glove"
 
 static const Row rows[] = {
@@ -76,6 +78,8 @@ static const Row rows[] = {
     "you need search permission on every directory above it; FUSE mounts need -o allow_other" },
   { GLOVE_LAUNCH_STAGE_GRANT_OPEN, ANY_ERRNO, BY_ERRNO, NAME_GRANT, "can't open the granted path “%s”",
     "you need search permission on every directory above it" },
+  { GLOVE_LAUNCH_STAGE_GRANT_CHANGED, ESTALE, GLOVE_ERROR_CHANGED, NAME_GRANT,
+    "the granted path “%s” was replaced while the sandbox was made", "find out who replaces it, and start again" },
   { GLOVE_LAUNCH_STAGE_GRANT_CHANGED, ANY_ERRNO, GLOVE_ERROR_CHANGED, NAME_GRANT,
     "the granted path “%s” was replaced while the sandbox was made", "find out who replaces it, and start again" },
   { GLOVE_LAUNCH_STAGE_GRANT_CLONE, EINVAL, GLOVE_ERROR_NOT_SUPPORTED, NAME_GRANT,
@@ -108,6 +112,8 @@ static const Row rows[] = {
   { GLOVE_LAUNCH_STAGE_ETC, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't lay out /etc of the sandbox", REPORT_HINT },
   { GLOVE_LAUNCH_STAGE_DEV, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't lay out /dev of the sandbox",
     "the host's /dev must have null, zero, full, random, urandom and tty" },
+  { GLOVE_LAUNCH_STAGE_DEVPTS, ENODEV, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING, "the kernel has no devpts",
+    "run a kernel with devpts" },
   { GLOVE_LAUNCH_STAGE_DEVPTS, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't mount a private devpts",
     "run a kernel with devpts, and allow mounts for the launcher" },
   { GLOVE_LAUNCH_STAGE_PROC, EPERM, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING,
@@ -137,8 +143,10 @@ static const Row rows[] = {
     "the agent needs search permission on it" },
   { GLOVE_LAUNCH_STAGE_EXEC_LOOKUP, EACCES, GLOVE_ERROR_NOT_EXECUTABLE, NAME_PROGRAM, "“%s” is in PATH and not executable",
     "chmod +x it, or name another program" },
-  { GLOVE_LAUNCH_STAGE_EXEC_LOOKUP, ANY_ERRNO, GLOVE_ERROR_NOT_FOUND, NAME_PROGRAM, "there is no program “%s” inside",
-    "only the host's /usr and what is granted is seen: grant its directory with --read and give its full path, or install it" },
+  { GLOVE_LAUNCH_STAGE_EXEC_LOOKUP, ENOENT, GLOVE_ERROR_NOT_FOUND, NAME_PROGRAM, "there is no program “%s” inside",
+    LOOKUP_HINT },
+  { GLOVE_LAUNCH_STAGE_EXEC_LOOKUP, ANY_ERRNO, GLOVE_ERROR_NOT_FOUND, NAME_PROGRAM, "can't look up the program “%s” inside",
+    LOOKUP_HINT },
   { GLOVE_LAUNCH_STAGE_EXEC, ENOENT, GLOVE_ERROR_NOT_EXECUTABLE, NAME_PROGRAM,
     "“%s” is there, but its interpreter is not seen inside",
     "its first line or its ELF header names an interpreter outside of what is granted: grant that with --read" },

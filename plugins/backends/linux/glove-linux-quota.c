@@ -18,12 +18,13 @@ static const GloveLinuxRlimit fixed_rlimits[] = {
   { RLIMIT_RTPRIO, 0, 0 },
 };
 
-/* 0 forbids. A name that this kernel doesn't have is left out. */
+/* 0 forbids. A name that this kernel doesn't have is left out. max_mnt_namespaces is not here: each detached mount that the launcher
+ * makes counts as one, and without a user namespace of its own nobody inside can make another. */
 static const GloveLinuxUserQuota user_quotas[] = {
-  { "max_inotify_instances", 128 },  { "max_inotify_watches", 524288 }, { "max_fanotify_groups", 0 },
-  { "max_fanotify_marks", 0 },       { "max_user_namespaces", 0 },      { "max_mnt_namespaces", 0 },
-  { "max_pid_namespaces", 0 },       { "max_net_namespaces", 0 },       { "max_ipc_namespaces", 0 },
-  { "max_uts_namespaces", 0 },       { "max_cgroup_namespaces", 0 },    { "max_time_namespaces", 0 },
+  { "max_inotify_instances", 128 }, { "max_inotify_watches", 524288 }, { "max_fanotify_groups", 0 },
+  { "max_fanotify_marks", 0 },      { "max_user_namespaces", 0 },      { "max_pid_namespaces", 0 },
+  { "max_net_namespaces", 0 },      { "max_ipc_namespaces", 0 },       { "max_uts_namespaces", 0 },
+  { "max_cgroup_namespaces", 0 },   { "max_time_namespaces", 0 },
 };
 
 /* An operator who has less than a limit hands less on: raising a hard limit needs privilege. */
