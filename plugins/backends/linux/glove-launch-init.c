@@ -334,7 +334,9 @@ glove_launch_init_run (const GloveLaunchOrder *order, int channel, int landlock_
   int status[2];
 
   glove_launch_report_to (channel);
-  sandbox = (GloveLaunchSandbox){ .order = order, .channel = channel, .root = -1, .quotas = -1, .landlock_abi = landlock_abi, .terminal = -1 };
+  sandbox = (GloveLaunchSandbox){
+    .order = order, .channel = channel, .root = -1, .quotas = -1, .landlock_abi = landlock_abi, .terminal = -1
+  };
   sigfillset (&all);
   if (sigprocmask (SIG_SETMASK, &all, NULL) < 0)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_INTERNAL, GLOVE_LAUNCH_NO_INDEX);
