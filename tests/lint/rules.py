@@ -2,6 +2,8 @@
 """The rules. Each takes a Tree and yields (path, line, what is wrong); `warnings` does the same for what is only worth a look."""
 import re
 
+import quote
+
 LICENCE = 'SPDX-License-Identifier: LGPL-2.1-or-later'
 FLOORS = ['base', 'model', 'api', 'catalog', 'audit', 'policy', 'egress', 'session', 'cli']
 FUNCTION_WARN, FUNCTION_MAX = 60, 100
@@ -264,6 +266,30 @@ def manual(tree):
                 yield source.path, source.line_of(match.start()), f'--{match[1]} is in no manual page'
 
 
+def quotes(tree):
+    """The code in a page of docs/ is the code of the file that it names (quote.py writes it there)."""
+    quoted = set()
+    for page in tree.under('docs'):
+        if page.extension != '.md':
+            continue
+        matches = list(quote.QUOTE.finditer(page.text))
+        if len(matches) != page.text.count('<!-- quote:'):
+            yield page.path, 1, 'a quote without its block'
+        for match in matches:
+            source = tree.find(match[1])
+            passage = quote.passages(source.text).get(match[2]) if source else None
+            quoted.add((match[1], match[2]))
+            if passage is None:
+                yield page.path, page.line_of(match.start()), f'{match[1]} has no "doc: {match[2]}"'
+            elif passage != match[4]:
+                yield page.path, page.line_of(match.start()), f'is not what {match[1]} says; run tests/lint/quote.py'
+    for source in tree.under('tests/plugins'):
+        if source.is_text and source.extension != '.md':
+            for name in quote.passages(source.text):
+                if (source.path, name) not in quoted:
+                    yield source.path, 1, f'"doc: {name}" is in no page'
+
+
 RULES = {
     'floor-order': floor_order,
     'one-name': one_name,
@@ -280,6 +306,7 @@ RULES = {
     'unfinished': unfinished,
     'error-text': error_text,
     'limits': limits,
+    'quotes': quotes,
     'manual': manual,
 }
 
