@@ -4,6 +4,7 @@
 
 #include "glove-audit-log.h"
 
+#include "glove-audit-log-private.h"
 #include "glove-bounds.h"
 #include "glove-error.h"
 
@@ -42,6 +43,8 @@ typedef struct {
   guint64 folded; /* denials that no event stands for yet */
   GloveAuditEvent *last_folded;
   gboolean overflowed;
+  guint64 total_max;  /* as glove-bounds.h says, but for tests */
+  guint64 budget_max;
   GThread *thread;
 } State;
 
@@ -117,7 +120,7 @@ queue_folded (State *state)
 static gboolean
 all_spent (State *state)
 {
-  return state->recorded_denials >= GLOVE_AUDIT_EVENTS_PER_SESSION;
+  return state->recorded_denials >= state->total_max;
 }
 
 /* Counts @event and decides whether it is written as it is. Called with the lock. @ret_folded: an entry that was queued to
@@ -140,7 +143,7 @@ admit (State *state, GloveAuditEvent *event, Entry **ret_folded, gboolean *ret_o
     return TRUE;
 
   state->denials++;
-  if (state->denials > GLOVE_AUDIT_DENIALS_BUDGET && !state->overflowed)
+  if (state->denials > state->budget_max && !state->overflowed)
     *ret_overflow = state->overflowed = TRUE;
   if (state->window_count < GLOVE_AUDIT_RATE_PER_SECOND && !all_spent (state))
     {
@@ -349,6 +352,8 @@ glove_audit_log_init (GloveAuditLog *self)
   g_queue_init (&state->finished);
   state->sinks = g_ptr_array_new_with_free_func (g_object_unref);
   state->window_start = g_get_monotonic_time ();
+  state->total_max = GLOVE_AUDIT_EVENTS_PER_SESSION;
+  state->budget_max = GLOVE_AUDIT_DENIALS_BUDGET;
   self->state = state;
 }
 
@@ -592,6 +597,18 @@ glove_audit_log_set_overflow_handler (GloveAuditLog *self, GloveAuditLogOverflow
   self->handler = handler;
   self->handler_data = user_data;
   g_mutex_unlock (&self->handler_lock);
+}
+
+/**
+ * glove_audit_log_set_limits:
+ *
+ * Before the first record.
+ */
+void
+glove_audit_log_set_limits (GloveAuditLog *self, guint64 total_max, guint64 budget_max)
+{
+  self->state->total_max = total_max;
+  self->state->budget_max = budget_max;
 }
 
 /**
