@@ -15,6 +15,7 @@
 #include "glove-fd.h"
 #include "glove-launch-spec.h"
 #include "glove-runtime-adapter.h"
+#include "glove-text.h"
 
 /* The inherited PATH is never one of them. */
 static const char *const default_search_paths[] = { "/usr/local/bin", "/usr/bin", NULL };
@@ -99,7 +100,12 @@ set_up_provider (GloveCliLaunch *launch, GloveRuntimeAdapter *adapter, GError **
     }
   endpoint = glove_endpoint_parse_url (url, &scheme, &path, error);
   if (endpoint == NULL)
-    return NULL;
+    {
+      g_autofree char *shown = glove_text_escape (url, -1);
+
+      g_prefix_error (error, "--provider-url %s: ", shown);
+      return NULL;
+    }
   while (g_str_has_suffix (path, "/"))
     path[strlen (path) - 1] = '\0';
   if (g_str_has_suffix (path, "/v1"))

@@ -1,0 +1,394 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""run-lifecycle.py BUILD: signals, limits, terminals, the trail, and what is left when glove is killed at any moment."""
+
+import fcntl
+import json
+import os
+import pty
+import random
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import gloveharness  # noqa: E402
+
+KILLS = int(os.environ.get("GLOVE_TEST_KILLS", "200"))
+CONSTRUCTOR = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+__attribute__ ((constructor)) static void leave_a_mark (void) {
+  char path[64]; int fd;
+  snprintf (path, sizeof path, "/proc/self/task/%d/comm", getpid ());
+  fd = open (MARK, O_WRONLY | O_CREAT | O_APPEND, 0666);
+  if (fd >= 0) { write (fd, "loaded\\n", 7); close (fd); }
+}
+"""
+
+
+def wait_until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def processes_of(marker):
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    if marker.encode() in file.read():
+                        found.append(int(name))
+            except OSError:
+                continue
+    return found
+
+
+def mounts():
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
+        return len(file.readlines())
+
+
+class Suite:
+    def __init__(self, report, operator):
+        self.report = report
+        self.operator = operator
+        self.workspace = operator.make_folder("workspace")
+        self.audit_number = 0
+
+    def check(self, name, passed, detail=""):
+        return self.report.check(f"{self.operator.mode}: {name}", passed, detail)
+
+    def run(self, *arguments, **keywords):
+        return self.operator.run("exec", "--quiet", "--no-tty", "--workspace", self.workspace, *arguments, **keywords)
+
+    def audit(self):
+        self.audit_number += 1
+        return os.path.join(self.operator.folder, f"audit-{self.audit_number}.jsonl")
+
+    def events(self, path):
+        with open(path, encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+    def signals(self):
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
+            started = os.path.join(self.workspace, f"started-{number}")
+            process = self.operator.start("exec", "-q", "-T", "-w", self.workspace, "--", "sh", "-c",
+                                          f"touch {started}; exec sleep 60")
+            fine = wait_until(lambda path=started: os.path.exists(path))
+            process.send_signal(number)
+            self.check(f"signal {number} reaches the agent", fine and process.wait(20) == status, process.returncode)
+        started = os.path.join(self.workspace, "stubborn")
+        process = self.operator.start("exec", "-q", "-T", "-w", self.workspace, "--", "sh", "-c",
+                                      f"trap '' TERM; touch {started}; while :; do sleep 0.05; done")
+        wait_until(lambda: os.path.exists(started))
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        alive = process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        self.check("the second request to end is obeyed for an agent that ignores the first",
+                   alive and process.wait(20) == 137, process.returncode)
+
+    def limits(self):
+        audit = self.audit()
+        begun = time.monotonic()
+        result = self.run("--limit", "wall-time=300ms", "--audit", audit, "--", "sleep", "60")
+        took = time.monotonic() - begun
+        self.check("wall time ends a sleeper", result.status == 137 and took < 20 and b"wall_time_limit" in result.err, result)
+        last = self.events(audit)[-1]
+        self.check("and the trail says why", "wall_time_limit" in last["arguments"], last)
+        why = subprocess.run(self.operator.prefix() + [self.operator.glove(), "why", "--audit", audit, "--json"],
+                             env=self.operator.environment(), capture_output=True, check=False)
+        denials = json.loads(why.stdout or "[]")
+        self.check("why names the limit and what would allow more",
+                   any("wall-time" in item["rule"] and "--limit wall-time=" in item["allow"] for item in denials), why)
+        result = self.run("--limit", "output=1000", "--", "sh", "-c", "yes | head -c 100000; sleep 60")
+        self.check("output past its limit ends the agent",
+                   result.status == 137 and len(result.out) == 1000 and b"terminal_output_limit" in result.err, result)
+        result = self.run("--limit", "output=1000", "--", "sh", "-c", "head -c 1000 /dev/zero")
+        self.check("output up to its limit does not", result.status == 0 and len(result.out) == 1000, result)
+        result = self.run("--limit", "file-size=4096", "--", "sh", "-c",
+                          "head -c 4096 /dev/zero > f && echo fits; head -c 4097 /dev/zero > f; echo $?; rm f")
+        self.check("file size", result.text_out().split("\n")[0] == "fits" and "153" in result.text_out()
+                   or "1" in result.text_out().split()[1:], result)
+        result = self.run("--limit", "tmp-size=1M", "--", "sh", "-c",
+                          "head -c 900K /dev/zero > /tmp/a && echo fits; head -c 300K /dev/zero > /var/tmp/b || echo full")
+        self.check("the size of /tmp and /var/tmp together", result.text_out().split() == ["fits", "full"], result)
+        result = self.run("--limit", "home-size=1M", "--", "sh", "-c", "head -c 2M /dev/zero > ~/a || echo full")
+        self.check("the size of the home", result.text_out().strip() == "full", result)
+        result = self.run("--limit", "open-files=64", "--", "python3", "-c",
+                          "import os\nn = 0\ntry:\n    while True: os.dup(0); n += 1\nexcept OSError: print(n + 3)")
+        self.check("open files", result.text_out().strip() == "64", result)
+        result = self.run("--limit", "pids=20", "--", "python3", "-c",
+                          "import os, time\nn = 0\ntry:\n    while n < 100:\n        if os.fork() == 0: time.sleep(30)\n        n += 1\n"
+                          "except OSError: pass\nprint(n)")
+        count = result.text_out().strip()
+        self.check("processes", count.isdigit() and 10 <= int(count) < 20, result)
+
+    def trail(self):
+        audit = self.audit()
+        result = self.run("--audit", audit, "--allow-host", "127.0.0.1:1", "--", "sh", "-c",
+                          "curl -sS -o /dev/null -w '%{http_code}' --noproxy '' http://elsewhere.example/ || true")
+        events = self.events(audit)
+        self.check("launch and exit are recorded", [event["action"] for event in events if event["action"] != "egress"]
+                   == ["agent_launch", "agent_exit"], events)
+        keys = ["action", "tool", "arguments", "status", "error", "timestamp_ns", "latency_ns"]
+        self.check("the seven keys come first, in order", all(list(event)[:7] == keys for event in events), events)
+        self.check("sequence numbers", [event["seq"] for event in events] == list(range(events[0]["seq"],
+                                                                                         events[0]["seq"] + len(events))), events)
+        if result.text_out().strip() == "403":
+            denied = [event for event in events if event["action"] == "egress"]
+            self.check("a denied host is recorded with its rule and the option that would allow it",
+                       len(denied) == 1 and denied[0]["status"] == "invalid_arguments"
+                       and "--allow-host elsewhere.example:80" in denied[0]["allow"], denied)
+        before = os.stat(audit).st_size
+        again = self.run("--audit", audit, "--", "true")
+        self.check("a second run goes on in the same file", again.status == 0 and os.stat(audit).st_size > before, again)
+        with open(audit, "r+b") as file:
+            content = bytearray(file.read())
+            content[40] ^= 1
+            file.seek(0)
+            file.write(content)
+        refused = self.run("--audit", audit, "--", "true")
+        self.check("a file that was tampered with is refused", refused.status == 125, refused)
+        mode = os.stat(audit).st_mode & 0o777
+        self.check("the file is the owner's only", mode == 0o600, oct(mode))
+        self.run("--", "sh", "-c", "exit 0")
+        last = subprocess.run(self.operator.prefix() + [self.operator.glove(), "why"], env=self.operator.environment(),
+                              capture_output=True, check=False)
+        self.check("why without a file explains the last run", last.returncode == 0, last)
+
+    def no_file_descriptor_leaks_in(self):
+        secret = self.operator.write("secret.txt", "a secret\n", 0o600)
+        with open(secret, "rb") as file:
+            fd = fcntl.fcntl(file.fileno(), fcntl.F_DUPFD, 50)
+            os.set_inheritable(fd, True)
+            result = self.run("--", "sh", "-c", f"cat <&{fd}", pass_fds=[fd])
+            os.close(fd)
+        self.check("a descriptor that glove inherited does not reach the agent", b"a secret" not in result.out
+                   and result.status != 0, result)
+
+    def standard_streams(self):
+        result = self.run("--", "sh", "-c", "cat; echo end", stdin=subprocess.DEVNULL)
+        self.check("no input", result.text_out() == "end\n", result)
+        read_end, write_end = os.pipe()
+        os.fchown(read_end, self.operator.uid, self.operator.uid)
+        process = self.operator.start("exec", "-q", "-T", "--", "true", stdin=read_end)
+        self.check("an input that never ends keeps nobody waiting", process.wait(20) == 0)
+        os.close(read_end)
+        os.close(write_end)
+        with open(os.path.join(self.operator.folder, "out.txt"), "wb") as file:
+            process = self.operator.start("exec", "-q", "-T", "--", "sh", "-c",
+                                          "printf kept; test -p /proc/self/fd/1 || echo a file", stdout=file)
+            process.wait(20)
+        with open(os.path.join(self.operator.folder, "out.txt"), "rb") as file:
+            self.check("output to a file arrives, and the agent never has the file", file.read() == b"kept")
+        process = self.operator.start("exec", "-q", "-T", "--", "echo", "closed",
+                                      preexec_fn=lambda: (os.close(0), os.close(2)), stdin=None, stdout=subprocess.PIPE)
+        out, _ = process.communicate(timeout=20)
+        self.check("glove started with standard streams closed", out == b"closed\n" and process.returncode == 0, out)
+
+    def swapped_path(self):
+        """A workspace that is swapped for a link to another folder, again and again, is never followed."""
+        good, bad = self.operator.make_folder("swap", "good"), self.operator.make_folder("swap", "bad")
+        self.operator.write("swap/bad/stolen", "stolen\n")
+        path = os.path.join(self.operator.folder, "swap", "now")
+        os.symlink("bad", path + ".link")
+        os.mkdir(path)
+        self.operator.give(os.path.join(self.operator.folder, "swap"))
+        stop = threading.Event()
+
+        def swap():
+            aside = path + ".aside"
+            while not stop.is_set():
+                try:
+                    os.rename(path, aside)
+                    os.rename(path + ".link", path)
+                    os.rename(path, path + ".link")
+                    os.rename(aside, path)
+                except OSError:
+                    continue
+        thread = threading.Thread(target=swap)
+        thread.start()
+        outcomes = []
+        for _ in range(40):
+            # a folder inside at the typed path is the folder that was pinned there, or there is none
+            result = self.operator.run("exec", "-q", "-T", "-w", good, "--write", path, "--", "sh", "-c",
+                                       f"cat {path}/stolen 2> /dev/null; exit 0")
+            outcomes.append(result.status in (0, 125) and "stolen" not in result.text_out())
+        stop.set()
+        thread.join()
+        self.check("a path swapped in a loop", all(outcomes), outcomes)
+        self.check("the folder beside it is untouched", os.listdir(good) == [], os.listdir(good))
+
+    def killed_at_any_moment(self):
+        marker = f"glove-kill-marker-{os.getpid()}-{self.operator.mode}"
+        before = mounts()
+        rng = random.Random(20261130)
+        left = []
+        for number in range(KILLS):
+            process = self.operator.start("exec", "-q", "-T", "-w", self.workspace, "--forward", "8000=127.0.0.1:1", "--", "sh",
+                                          "-c", f"sleep 1000 & sleep 1000 # {marker}", stdout=subprocess.DEVNULL,
+                                          stderr=subprocess.DEVNULL)
+            time.sleep(rng.uniform(0, 0.12))
+            process.kill()
+            process.wait()
+            if number % 10 == 9 and not wait_until(lambda: not processes_of(marker)
+                                                   and not gloveharness.sandbox_processes(), 20):
+                left.append((number, processes_of(marker), gloveharness.sandbox_processes()))
+        self.check(f"killed at {KILLS} random moments, the agent's tree is gone each time", not left, left)
+        self.check("no mount is left", mounts() == before, f"{before} before, {mounts()} after")
+        tree = [name for name in os.listdir(self.operator.folder) if name.startswith("glove")]
+        self.check("no file is left", not tree and not [name for name in os.listdir(self.workspace) if "glove" in name], tree)
+
+    def environment_chooses_no_code(self):
+        compiler = next((path for path in ("/usr/bin/cc", "/usr/bin/gcc") if os.path.exists(path)), None)
+        if compiler is None:
+            self.report.skip(f"{self.operator.mode}: code named by the environment", "there is no C compiler")
+            return
+        source = self.operator.write("mark.c", CONSTRUCTOR)
+        mark = os.path.join(self.operator.folder, "mark")
+        modules = self.operator.make_folder("modules")
+        library = os.path.join(modules, "libgiomark.so")
+        subprocess.run([compiler, "-shared", "-fPIC", "-w", f'-DMARK="{mark}"', "-o", library, source], check=True)
+        self.operator.give(self.operator.folder)
+        for name, value in (("GIO_EXTRA_MODULES", modules), ("GIO_MODULE_DIR", modules), ("GIO_USE_VFS", "mark"),
+                            ("GIO_USE_TLS", "mark"), ("GIO_USE_PROXY_RESOLVER", "mark"), ("GCONV_PATH", modules)):
+            environment = {name: value}
+            if name == "GIO_USE_TLS":
+                environment["GIO_EXTRA_MODULES"] = modules
+            self.run("--allow-host", "127.0.0.1:1", "--", "true", env=environment)
+            self.check(f"{name} loads nothing", not os.path.exists(mark))
+        # the loader runs a constructor before main () can know: once, in the process that is given up at once
+        for name in ("LD_PRELOAD", "LD_AUDIT"):
+            result = self.run("--", "true", env={name: library})
+            loaded = open(mark, encoding="utf-8").read().count("loaded") if os.path.exists(mark) else 0
+            self.check(f"{name} is gone after the second execution", result.status == 0 and loaded <= 1, loaded)
+            if os.path.exists(mark):
+                os.unlink(mark)
+        inside = self.run("--", "env", env={"LD_PRELOAD": library, "SECRET": "x"})
+        self.check("nothing of the environment reaches the agent unasked", b"SECRET" not in inside.out and b"LD_" not in inside.out,
+                   inside)
+
+
+class Terminal:
+    """glove in a terminal of its own, as a person has it: a shell's job control is the test's."""
+
+    def __init__(self, operator, *command, size=(40, 100)):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        os.fchown(slave, operator.uid, -1)
+        self.slave = slave
+        self.saved = termios.tcgetattr(slave)
+
+        def controlling():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        self.process = subprocess.Popen(operator.command("exec", "-q", *command), env=operator.environment(),
+                                        cwd=operator.folder, stdin=slave, stdout=slave, stderr=slave,
+                                        preexec_fn=controlling)
+        self.output = b""
+
+    def read_until(self, text, seconds=15):
+        deadline = time.monotonic() + seconds
+        while text not in self.output and time.monotonic() < deadline:
+            ready, _, _ = select.select([self.master], [], [], 0.1)
+            if ready:
+                try:
+                    self.output += os.read(self.master, 4096)
+                except OSError:
+                    break
+        return text in self.output
+
+    def type(self, data):
+        os.write(self.master, data)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def state(self):
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+
+    def restored(self):
+        return termios.tcgetattr(self.slave)[:4] == self.saved[:4]
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+        os.close(self.slave)
+
+
+def check_terminal(suite):
+    operator = suite.operator
+    terminal = Terminal(operator, "--", "sh", "-c", "tty; stty size; read line; echo got:$line; stty size; exit 5")
+    first = terminal.read_until(b"40 100")
+    suite.check("a terminal of its own, with the operator's size", first and b"/dev/pts/" in terminal.output, terminal.output)
+    terminal.resize(50, 120)
+    time.sleep(0.3)
+    terminal.type(b"typed\r")
+    suite.check("what is typed arrives, and a resize", terminal.read_until(b"got:typed") and terminal.read_until(b"50 120"),
+                terminal.output)
+    suite.check("the exit status is the agent's", terminal.process.wait(20) == 5, terminal.process.returncode)
+    suite.check("the terminal is as it was", terminal.restored())
+    terminal.close()
+
+    terminal = Terminal(operator, "--", "sh", "-c", "echo ready; sleep 60")
+    terminal.read_until(b"ready")
+    terminal.type(b"\x03")
+    suite.check("Ctrl-C interrupts the agent", terminal.process.wait(20) == 130, terminal.process.returncode)
+    suite.check("and the terminal is as it was", terminal.restored())
+    terminal.close()
+
+    terminal = Terminal(operator, "--", "sh", "-c", "echo ready; sleep 1; sleep 1; sleep 1; echo finished")
+    terminal.read_until(b"ready")
+    terminal.type(b"\x1a")
+    suite.check("Ctrl-Z suspends glove", wait_until(lambda: terminal.state() == "T"), terminal.state())
+    suite.check("with the terminal as it was", terminal.restored())
+    os.kill(terminal.process.pid, signal.SIGCONT)
+    suite.check("and both go on", terminal.read_until(b"finished") and terminal.process.wait(20) == 0, terminal.output)
+    terminal.close()
+
+    terminal = Terminal(operator, "--", "sh", "-c", "echo ready; sleep 60")
+    terminal.read_until(b"ready")
+    terminal.process.send_signal(signal.SIGTERM)
+    suite.check("ended by a signal, the terminal is as it was", terminal.process.wait(20) == 143 and terminal.restored(),
+                terminal.process.returncode)
+    terminal.close()
+
+    terminal = Terminal(operator, "--no-tty", "--", "sh", "-c", "test -t 0 || test -t 1 || echo pipes")
+    suite.check("--no-tty gives pipes", terminal.read_until(b"pipes"), terminal.output)
+    terminal.process.wait(20)
+    terminal.close()
+
+
+def main():
+    report = gloveharness.Report()
+    for operator in gloveharness.modes(report, sys.argv[1]):
+        suite = Suite(report, operator)
+        suite.signals()
+        suite.limits()
+        suite.trail()
+        suite.standard_streams()
+        suite.no_file_descriptor_leaks_in()
+        suite.swapped_path()
+        suite.environment_chooses_no_code()
+        check_terminal(suite)
+        suite.killed_at_any_moment()
+    return report.finish()
+
+
+sys.exit(main())
