@@ -7,6 +7,6 @@
 G_BEGIN_DECLS
 
 /* Whose sandbox this is: the name that stands in front of its errors. */
-void glove_sandbox_set_backend_id (GloveSandbox *self, const char *backend_id);
+G_GNUC_INTERNAL void glove_sandbox_set_backend_id (GloveSandbox *self, const char *backend_id);
 
 G_END_DECLS
