@@ -3,6 +3,7 @@
 """run-bad-input.py BUILD: each wrong input is one clear error that names the thing and the repair, and leaves nothing behind."""
 
 import os
+import pwd
 import re
 import socket
 import sys
@@ -59,7 +60,7 @@ def cases(operator):
         ("a grant of /run", execute("--read", "/run"), FAILED, "/run"),
         ("a grant of all homes", execute("--read", "/home"), FAILED, "/home"),
         ("a grant of root's home", execute("--read", "/root"), FAILED, "/root|Permission denied"),
-        ("the operator's own home", execute("--write", operator.home), FAILED, "home"),
+        ("the operator's own home", execute("--write", pwd.getpwuid(operator.uid).pw_dir), FAILED, pwd.getpwuid(operator.uid).pw_dir),
         ("the operator's keys", execute("--read", operator.home + "/.ssh"), FAILED, r"\.ssh"),
         ("keys elsewhere", execute("--read", folder + "/keys/.gnupg"), FAILED, r"\.gnupg"),
         ("passwords", execute("--read", "/etc/shadow"), FAILED, "/etc/shadow"),
