@@ -62,18 +62,19 @@ glove_audit_status_get_name (GloveAuditStatus status)
 static gsize
 fitting_length (const char *text, gsize max)
 {
+  g_autoptr (GString) encoded = g_string_sized_new (64);
   const char *at = text;
   gsize used = 0;
 
   while (*at != '\0')
     {
       char unit[8] = { 0 };
-      g_autoptr (GString) encoded = g_string_new (NULL);
       gsize width = 1;
 
       if ((guchar) *at >= 0x80 && (gint) g_utf8_get_char_validated (at, -1) >= 0)
         width = (gsize) g_utf8_skip[(guchar) *at];
       memcpy (unit, at, width);
+      g_string_truncate (encoded, 0);
       glove_json_append_string (encoded, unit);
       used += encoded->len - 2;
       if (used > max)
