@@ -261,7 +261,7 @@ glove_sandbox_set_socket_handler (GloveSandbox *self, GloveSandboxSocketFunc han
  * glove_sandbox_deliver_socket:
  * @self: a sandbox
  * @tag: of the listener that accepted it
- * @fd: (transfer full): the socket; closed when there is no handler
+ * @fd: the socket, taken; closed when there is no handler
  *
  * For backends.
  *

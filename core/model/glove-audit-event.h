@@ -11,7 +11,9 @@ G_BEGIN_DECLS
 #define GLOVE_TYPE_AUDIT_EVENT (glove_audit_event_get_type ())
 
 /**
- * GloveAuditAction: what happened (contracts §4); the nicks are the wire names with underscores.
+ * GloveAuditAction:
+ *
+ * What happened (contracts §4); the nicks are the wire names with underscores.
  *
  * Since: 1.0
  */
@@ -28,7 +30,9 @@ typedef enum {
 } GloveAuditAction;
 
 /**
- * GloveAuditStatus: how it ended (contracts §4).
+ * GloveAuditStatus:
+ *
+ * How it ended (contracts §4).
  *
  * Since: 1.0
  */

@@ -9,7 +9,9 @@
 G_BEGIN_DECLS
 
 /**
- * GloveChannelBounds: of one guest-channel schema (contracts §2.1).
+ * GloveChannelBounds:
+ *
+ * Of one guest-channel schema (contracts §2.1).
  *
  * Since: 1.0
  */

@@ -263,10 +263,10 @@ static GloveEndpoint *
 parse_authority (const char *text, gsize length, gboolean allow_suffix, guint16 default_port, GError **error)
 {
   g_autofree char *canonical = NULL;
-  const char *host;
-  const char *port_text;
-  gsize host_length;
-  gsize port_length;
+  const char *host = NULL;
+  const char *port_text = NULL;
+  gsize host_length = 0;
+  gsize port_length = 0;
   guint16 port = default_port;
   GloveEndpoint *self;
 

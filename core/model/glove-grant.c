@@ -49,7 +49,7 @@ check_type (const GloveFileIdentity *identity, GloveGrantAccess access, const ch
  * glove_grant_new: (constructor)
  * @access: what the agent may do with it
  * @origin: who asked for it
- * @fd: (transfer full): an `O_PATH` descriptor of it, taken on every path
+ * @fd: an `O_PATH` descriptor of it, taken on every path
  * @host_path: where it was found
  * @target_path: where the agent sees it
  * @error: return location

@@ -24,7 +24,9 @@ typedef enum {
 } GloveGrantAccess;
 
 /**
- * GloveGrantOrigin: who asked for it; shown in the banner.
+ * GloveGrantOrigin:
+ *
+ * Who asked for it; shown in the banner.
  *
  * Since: 1.0
  */

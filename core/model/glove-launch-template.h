@@ -9,7 +9,9 @@
 G_BEGIN_DECLS
 
 /**
- * GloveLaunchTemplate: how a runtime is started (contracts §6.4).
+ * GloveLaunchTemplate:
+ *
+ * How a runtime is started (contracts §6.4).
  *
  * Explicit mode: @runtime_discovery is empty and @executable_path set. Discovery mode: the other way round, with at least one
  * search path. Lists are %NULL-terminated and never %NULL.

@@ -10,7 +10,9 @@
 G_BEGIN_DECLS
 
 /**
- * GloveTermination: why a session ended (contracts §10); the nicks are the wire names with underscores.
+ * GloveTermination:
+ *
+ * Why a session ended (contracts §10); the nicks are the wire names with underscores.
  *
  * Since: 1.0
  */
@@ -27,7 +29,9 @@ typedef enum {
 } GloveTermination;
 
 /**
- * GloveUsage: what was used, as the kernel counted it; G_MAXUINT64 where nothing counted.
+ * GloveUsage:
+ *
+ * What was used, as the kernel counted it; G_MAXUINT64 where nothing counted.
  *
  * Since: 1.0
  */
