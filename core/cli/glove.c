@@ -43,7 +43,9 @@ int
 main (int argc, char **argv)
 {
   glove_cli_environ_scrub (argv);
-  (void) setlocale (LC_ALL, "");
+  /* the two that matter: every further category is files to open at each start */
+  (void) setlocale (LC_CTYPE, "");
+  (void) setlocale (LC_MESSAGES, "");
   (void) bindtextdomain (GETTEXT_PACKAGE, GLOVE_LOCALEDIR);
   (void) bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   (void) textdomain (GETTEXT_PACKAGE);
