@@ -183,7 +183,8 @@ test_spec_faults (void)
         case 9: add_grant (spec, GLOVE_GRANT_READ, "/a/b"); add_grant (spec, GLOVE_GRANT_READ, "/c"); message = "ordered by depth"; break;
         case 10: add_grant (spec, GLOVE_GRANT_READ, "/a"); add_grant (spec, GLOVE_GRANT_WRITE, "/a"); code = GLOVE_ERROR_CONFLICT;
                  message = "two grants claim “/a”"; break;
-        case 11: add_grant (spec, GLOVE_GRANT_READ, "/b"); add_grant (spec, GLOVE_GRANT_WRITE, "/a"); add_grant (spec, GLOVE_GRANT_READ, "/a/b"); break;
+        case 11: add_grant (spec, GLOVE_GRANT_READ, "/b"); add_grant (spec, GLOVE_GRANT_WRITE, "/a");
+                 add_grant (spec, GLOVE_GRANT_READ, "/a/b"); break;
         case 12: g_array_append_val (spec->listeners, listener); g_array_append_val (spec->listeners, listener);
                  code = GLOVE_ERROR_CONFLICT; message = "two listeners claim port 80"; break;
         case 13: listener.port = 0; g_array_append_val (spec->listeners, listener); g_array_append_val (spec->listeners, listener); break;
