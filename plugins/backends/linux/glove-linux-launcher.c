@@ -70,9 +70,29 @@ is_listed (int fd, int spec_fd, const int *fds, gsize n_fds)
   return fd == spec_fd;
 }
 
+/* What somebody left open for this process without close-on-exec is not for the launcher: everything between the listed ones is
+ * closed, and everything after them. @launcher closes itself when it is executed. */
+static int
+add_closes (posix_spawn_file_actions_t *actions, int launcher, int spec_fd, const int *fds, gsize n_fds)
+{
+  int last = MAX (launcher, spec_fd);
+  int rc = 0;
+
+  for (gsize i = 0; i < n_fds; i++)
+    last = MAX (last, fds[i]);
+  for (int fd = 3; rc == 0 && fd < last; fd++)
+    if (fd != launcher && !is_listed (fd, spec_fd, fds, n_fds))
+      rc = posix_spawn_file_actions_addclose (actions, fd);
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
+  if (rc == 0)
+    rc = posix_spawn_file_actions_addclosefrom_np (actions, MAX (last, 2) + 1);
+#endif
+  return rc;
+}
+
 /* dup2 onto itself clears close-on-exec in the child alone: the number stays, and no other thread's spawn inherits it. */
 static int
-add_actions (posix_spawn_file_actions_t *actions, int spec_fd, const int *fds, gsize n_fds)
+add_actions (posix_spawn_file_actions_t *actions, int launcher, int spec_fd, const int *fds, gsize n_fds)
 {
   int rc = posix_spawn_file_actions_adddup2 (actions, spec_fd, spec_fd);
 
@@ -80,9 +100,9 @@ add_actions (posix_spawn_file_actions_t *actions, int spec_fd, const int *fds, g
     if (fds[i] >= 0)
       rc = posix_spawn_file_actions_adddup2 (actions, fds[i], fds[i]);
   for (int fd = 0; rc == 0 && fd <= 2; fd++)
-    if (!is_listed (fd, spec_fd, fds, n_fds))
+    if (fd != launcher && !is_listed (fd, spec_fd, fds, n_fds))
       rc = posix_spawn_file_actions_addopen (actions, fd, "/dev/null", O_RDWR, 0);
-  return rc;
+  return rc == 0 ? add_closes (actions, launcher, spec_fd, fds, n_fds) : rc;
 }
 
 static int
@@ -122,7 +142,7 @@ spawn (int fd, int spec_fd, const int *fds, gsize n_fds, pid_t *ret_pid)
   rc = posix_spawnattr_init (&attributes);
   if (rc == 0)
     {
-      rc = add_actions (&actions, spec_fd, fds, n_fds);
+      rc = add_actions (&actions, fd, spec_fd, fds, n_fds);
       if (rc == 0)
         rc = set_attributes (&attributes);
       if (rc == 0)

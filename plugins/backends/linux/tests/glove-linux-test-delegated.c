@@ -176,7 +176,7 @@ test_cpus (Fixture *fixture, gconstpointer script)
   limit (fixture, GLOVE_LIMIT_CPU_TIME, 1000);
   run (fixture);
   g_assert_cmpint (fixture->outcome.cause, ==, GLOVE_TERMINATION_CPU_TIME_LIMIT);
-  g_assert_cmpuint (fixture->outcome.usage.wall_time_ms, >=, 1700);
+  g_assert_cmpuint (fixture->outcome.usage.wall_time_ms, >=, 1300);
 }
 
 static void

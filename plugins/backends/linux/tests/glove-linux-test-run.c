@@ -687,11 +687,10 @@ count_fds (void)
 static void
 test_no_leak (Fixture *fixture, gconstpointer unused)
 {
-  guint before;
+  guint before = 0;
 
   if (skip_unavailable ())
     return;
-  before = count_fds ();
   for (guint i = 0; i < 5; i++)
     {
       use_script (fixture, "exit 0");
@@ -701,8 +700,11 @@ test_no_leak (Fixture *fixture, gconstpointer unused)
       g_clear_pointer (&fixture->spec, glove_launch_spec_unref);
       glove_linux_fd_clear (&fixture->out[0]);
       fixture->started = fixture->finished = FALSE;
+      /* The first one may have claimed a control group, for all that follow. */
+      if (i == 0)
+        before = count_fds ();
+      g_assert_cmpuint (count_fds (), ==, before);
     }
-  g_assert_cmpuint (count_fds (), ==, before);
 }
 
 /* One launch decides whether the others can be tried at all. */
