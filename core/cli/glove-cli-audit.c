@@ -11,6 +11,23 @@
 #include "glove-error.h"
 #include "glove-fd.h"
 #include "glove-grant-resolver.h"
+#include "glove-text.h"
+
+static gboolean
+check_outside (int folder, const char *file, const GPtrArray *grants, GError **error)
+{
+  gboolean covered = FALSE;
+  g_autofree char *shown = NULL;
+
+  if (!glove_grant_resolver_covers (grants, folder, &covered, error))
+    return FALSE;
+  if (!covered)
+    return TRUE;
+  shown = glove_text_escape (file, -1);
+  glove_error_set (error, GLOVE_ERROR_DENIED, "the audit file %s lies in a folder that the agent sees", shown);
+  glove_error_set_hint (error, "name a file with --audit that is outside of the workspace and of every --read and --write");
+  return FALSE;
+}
 
 /* The folder is opened once, links followed: it is the operator's own path. The file in it is never followed. */
 static int
@@ -18,7 +35,6 @@ open_folder (const char *file, const GPtrArray *grants, GError **error)
 {
   g_autofree char *folder = g_path_get_dirname (file);
   glove_autofd int fd = glove_fd_openat2 (AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0, 0, error);
-  gboolean covered = FALSE;
 
   if (fd < 0)
     {
@@ -26,17 +42,7 @@ open_folder (const char *file, const GPtrArray *grants, GError **error)
       glove_error_set_hint (error, "make the folder, or name another file with --audit");
       return -1;
     }
-  if (!glove_grant_resolver_covers (grants, fd, &covered, error))
-    return -1;
-  if (covered)
-    {
-      g_autofree char *shown = g_filename_display_name (file);
-
-      glove_error_set (error, GLOVE_ERROR_DENIED, "the audit file %s lies in a folder that the agent sees", shown);
-      glove_error_set_hint (error, "name a file outside of the workspace and of every --read and --write");
-      return -1;
-    }
-  return g_steal_fd (&fd);
+  return check_outside (fd, file, grants, error) ? g_steal_fd (&fd) : -1;
 }
 
 static gboolean
@@ -59,7 +65,7 @@ open_file (GloveCliAudit *self, GloveAuditSink *sink, const char *file, const GP
 }
 
 static gboolean
-open_run (GloveCliAudit *self, GloveAuditSink *sink, const char *session_id, GError **error)
+open_run (GloveCliAudit *self, GloveAuditSink *sink, const char *session_id, const GPtrArray *grants, GError **error)
 {
   g_autofree char *folder = NULL;
 
@@ -67,7 +73,8 @@ open_run (GloveCliAudit *self, GloveAuditSink *sink, const char *session_id, GEr
   if (self->run_folder < 0)
     return FALSE;
   self->path = g_build_filename (folder, "audit.jsonl", NULL);
-  return glove_audit_sink_open (sink, self->run_folder, "audit.jsonl", error);
+  return check_outside (self->run_folder, self->path, grants, error)
+         && glove_audit_sink_open (sink, self->run_folder, "audit.jsonl", error);
 }
 
 gboolean
@@ -82,7 +89,7 @@ glove_cli_audit_open (GloveCliAudit *self, GloveCatalog *catalog, const char *se
   if (sink == NULL)
     return FALSE;
   opened = file != NULL ? open_file (self, GLOVE_AUDIT_SINK (sink), file, grants, error)
-                        : open_run (self, GLOVE_AUDIT_SINK (sink), session_id, error);
+                        : open_run (self, GLOVE_AUDIT_SINK (sink), session_id, grants, error);
   if (!opened)
     return FALSE;
   self->log = glove_audit_log_new (session_id);

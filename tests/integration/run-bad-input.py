@@ -89,6 +89,7 @@ def cases(operator):
         ("an audit file in the workspace", execute("--workspace", workspace, "--audit", workspace + "/a.jsonl"), FAILED,
          "audit"),
         ("an audit file in a read grant", execute("--read", workspace, "--audit", workspace + "/a.jsonl"), FAILED, "audit"),
+        ("a grant that shows the folder of all runs", execute("--read", operator.state), FAILED, "audit"),
         ("an audit file in no folder", execute("--audit", folder + "/absent/a.jsonl"), FAILED, "audit"),
         ("an audit file that is a folder", execute("--audit", folder + "/home"), FAILED, "home"),
         ("an audit file that is a link", execute("--audit", folder + "/dangling"), FAILED, "dangling"),
@@ -139,7 +140,7 @@ def check(report, operator):
         report.check(f"{operator.mode}: {name}", fine, result)
         after = [entry for entry in entries(operator.folder) if not entry.startswith(("state/glove", "home/.cache"))]
         left = [entry for entry in after if entry not in before]
-        report.check(f"{operator.mode}: {name}: nothing is left", not left and not gloveharness.sandbox_processes(), left)
+        report.check(f"{operator.mode}: {name}: nothing is left", not left and not gloveharness.sandbox_processes(sys.argv[1]), left)
 
 
 def main():

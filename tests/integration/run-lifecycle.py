@@ -245,8 +245,8 @@ class Suite:
             process.kill()
             process.wait()
             if number % 10 == 9 and not wait_until(lambda: not processes_of(marker)
-                                                   and not gloveharness.sandbox_processes(), 20):
-                left.append((number, processes_of(marker), gloveharness.sandbox_processes()))
+                                                   and not gloveharness.sandbox_processes(sys.argv[1]), 20):
+                left.append((number, processes_of(marker), gloveharness.sandbox_processes(sys.argv[1])))
         self.check(f"killed at {KILLS} random moments, the agent's tree is gone each time", not left, left)
         self.check("no mount is left", mounts() == before, f"{before} before, {mounts()} after")
         tree = [name for name in os.listdir(self.operator.folder) if name.startswith("glove")]

@@ -264,7 +264,7 @@ def main():
         suite.package_tree()
         suite.network()
         suite.grants()
-        left = gloveharness.sandbox_processes()
+        left = gloveharness.sandbox_processes(sys.argv[1])
         report.check(f"{operator.mode}: nothing is left running", not left, left)
     return report.finish()
 

@@ -182,16 +182,16 @@ def user_can_reach(build):
     return done.returncode == 0
 
 
-def sandbox_processes():
-    """Command lines of every glove-launch that runs now: for 'nothing is left'."""
+def sandbox_processes(build):
+    """Every glove-launch of this build that runs now: for 'nothing is left'. Others on the machine are not ours."""
+    launcher = os.path.join(os.path.abspath(build), "plugins", "backends", "linux", "glove-launch")
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
             continue
         try:
-            with open(f"/proc/{name}/comm", encoding="utf-8", errors="replace") as file:
-                if file.read().startswith("glove-launch"):
-                    found.append(int(name))
+            if os.path.realpath(os.readlink(f"/proc/{name}/exe")) == os.path.realpath(launcher):
+                found.append(int(name))
         except OSError:
             continue
     return found
