@@ -82,6 +82,15 @@ glove_egress_address_get_length (const GloveEgressAddress *self)
   return self->family == AF_INET ? sizeof self->v4 : sizeof self->v6;
 }
 
+char *
+glove_egress_address_to_string (const GloveEgressAddress *self)
+{
+  const void *bytes = self->family == AF_INET ? (const void *) &self->v4.sin_addr : &self->v6.sin6_addr;
+  char literal[INET6_ADDRSTRLEN];
+
+  return g_strdup (inet_ntop (self->family, bytes, literal, sizeof literal));
+}
+
 gboolean
 glove_egress_address_equal (const GloveEgressAddress *a, const GloveEgressAddress *b)
 {

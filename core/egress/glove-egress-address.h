@@ -22,6 +22,8 @@ gboolean glove_egress_address_parse (const char *literal, guint16 port, GloveEgr
 gboolean glove_egress_address_from_sockaddr (const struct sockaddr *any, socklen_t length, guint16 port,
                                              GloveEgressAddress *ret_address);
 socklen_t glove_egress_address_get_length (const GloveEgressAddress *self);
+/* Without the port. */
+char *glove_egress_address_to_string (const GloveEgressAddress *self);
 /* Ports are not compared. */
 gboolean glove_egress_address_equal (const GloveEgressAddress *a, const GloveEgressAddress *b);
 /* Whether it is an address of the public Internet: not loopback, private, link-local, shared, multicast, unspecified, for

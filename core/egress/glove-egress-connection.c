@@ -16,7 +16,6 @@
 
 #include "glove-egress-connection.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -317,20 +316,15 @@ dial_result (GloveEgressConnection *self, GloveEgressDialResult result)
 }
 
 static void
-refuse_addresses (GloveEgressConnection *self, const GloveEgressAddress *address)
+refuse_address (GloveEgressConnection *self, const GloveEgressAddress *address)
 {
-  char literal[INET6_ADDRSTRLEN] = "";
-  const void *bytes = address->family == AF_INET ? (const void *) &address->v4.sin_addr : &address->v6.sin6_addr;
+  g_autofree char *literal = glove_egress_address_to_string (address);
   const GloveEndpoint place = { .host = literal, .port = self->port };
-  g_autofree char *detail = NULL;
-  g_autofree char *endpoint = NULL;
-  g_autofree char *option = NULL;
+  g_autofree char *endpoint = glove_endpoint_to_string (&place);
+  g_autofree char *detail = g_strdup_printf ("the name leads to %s, which is not public", literal);
+  g_autofree char *option = g_strconcat ("--allow-host ", endpoint, NULL);
 
   /* For the operator's record only: the guest is not told what the host's resolver knows. */
-  (void) inet_ntop (address->family, bytes, literal, sizeof literal);
-  endpoint = glove_endpoint_to_string (&place);
-  detail = g_strdup_printf ("the name leads to %s, which is not public", literal);
-  option = g_strconcat ("--allow-host ", endpoint, NULL);
   conclude (self, GLOVE_EGRESS_REASON_ADDRESS_NOT_PUBLIC, detail, option);
 }
 
@@ -355,7 +349,7 @@ resolved (GloveEgressConnection *self, GArray *addresses)
       if (all->len == 0)
         conclude (self, GLOVE_EGRESS_REASON_NAME_NOT_RESOLVED, NULL, NULL);
       else
-        refuse_addresses (self, &g_array_index (all, GloveEgressAddress, 0));
+        refuse_address (self, &g_array_index (all, GloveEgressAddress, 0));
       return;
     }
   self->stage = STAGE_SETTLE;
@@ -397,26 +391,10 @@ looked_up (gpointer user_data, GArray *addresses)
   glove_egress_loop_post (self->context->loop, on_found, found);
 }
 
-/* An address needs no resolver, and neither does the one name that is always this host. */
-static GArray *
-known_addresses (const char *host, guint16 port)
-{
-  static const char *const loopback[] = { "127.0.0.1", "::1" };
-  GArray *addresses = g_array_new (FALSE, FALSE, sizeof (GloveEgressAddress));
-  GloveEgressAddress address;
-
-  if (glove_egress_address_parse (host, port, &address))
-    g_array_append_val (addresses, address);
-  for (guint i = 0; i < G_N_ELEMENTS (loopback) && strcmp (host, "localhost") == 0; i++)
-    if (glove_egress_address_parse (loopback[i], port, &address))
-      g_array_append_val (addresses, address);
-  return addresses;
-}
-
 static void
 look_up (GloveEgressConnection *self)
 {
-  g_autoptr (GArray) known = known_addresses (self->host, self->port);
+  g_autoptr (GArray) known = glove_egress_resolver_known (self->host, self->port);
 
   if (known->len > 0)
     {
@@ -652,17 +630,4 @@ glove_egress_connection_close_all (gpointer data, gboolean running)
   while (running && context->connections->len > 0)
     connection_abort (g_ptr_array_index (context->connections, 0));
   glove_egress_context_unref (context);
-}
-
-void
-glove_egress_connection_turn_away (int fd)
-{
-  glove_autofd int guest = fd;
-  g_autoptr (GString) reply = glove_egress_reason_to_reply (GLOVE_EGRESS_REASON_BUSY, NULL, 0);
-  char dropped[GLOVE_EGRESS_REQUEST_MAX];
-
-  /* Closing with unread bytes would reset the connection before the answer is read. */
-  if (recv (guest, dropped, sizeof dropped, MSG_DONTWAIT) == 0
-      || send (guest, reply->str, reply->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-    reset_on_close (guest);
 }

@@ -19,7 +19,5 @@ GloveEgressConnection *glove_egress_connection_new (GloveEgressContext *context,
 void glove_egress_connection_start (gpointer data, gboolean running);
 /* A GloveEgressLoopFunc, given a GloveEgressContext: closes every connection, and lets go of the context. */
 void glove_egress_connection_close_all (gpointer data, gboolean running);
-/* Answers and closes a socket for which there is no place. Any thread; never blocks. */
-void glove_egress_connection_turn_away (int fd);
 
 G_END_DECLS

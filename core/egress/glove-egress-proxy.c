@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "glove-bounds.h"
 #include "glove-egress-connection.h"
 #include "glove-egress-context.h"
 #include "glove-egress-proxy-private.h"
@@ -128,11 +129,25 @@ prepare_socket (int fd)
          && setsockopt (fd, SOL_SOCKET, SO_LINGER, &none, sizeof none) == 0;
 }
 
-/* The I/O thread, started if this is the first socket; NULL when shut down or there is no thread to be had. */
-static GloveEgressLoop *
-ref_loop (GloveEgressProxy *self)
+/* Answers and closes a socket for which there is no place. */
+static void
+turn_away (int fd)
 {
-  GloveEgressLoop *loop = NULL;
+  glove_autofd int guest = fd;
+  g_autoptr (GString) reply = glove_egress_reason_to_reply (GLOVE_EGRESS_REASON_BUSY, NULL, 0);
+  char dropped[GLOVE_EGRESS_REQUEST_MAX];
+
+  /* Closing with unread bytes would reset the connection before the answer is read. */
+  if (recv (guest, dropped, sizeof dropped, MSG_DONTWAIT) != 0
+      && send (guest, reply->str, reply->len, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+    g_debug ("a connection too many could not be answered");
+}
+
+/* Starts the I/O thread if this is the first socket. Under one lock with what shutdown does, so that no connection comes after
+ * the order to close them all. */
+static void
+hand_over (GloveEgressProxy *self, GloveEgressConnection *connection)
+{
   g_autoptr (GError) error = NULL;
 
   g_mutex_lock (&self->lock);
@@ -145,9 +160,10 @@ ref_loop (GloveEgressProxy *self)
         self->context->loop = glove_egress_loop_ref (self->loop);
     }
   if (self->loop != NULL)
-    loop = glove_egress_loop_ref (self->loop);
+    glove_egress_loop_post (self->loop, glove_egress_connection_start, connection);
+  else
+    glove_egress_connection_start (connection, FALSE);
   g_mutex_unlock (&self->lock);
-  return loop;
 }
 
 /**
@@ -166,7 +182,6 @@ glove_egress_proxy_take_socket (GloveEgressProxy *self, guint32 tag, int fd)
 {
   glove_autofd int socket_fd = fd;
   const GloveEndpoint *forward = NULL;
-  GloveEgressLoop *loop = NULL;
 
   g_return_if_fail (GLOVE_IS_EGRESS_PROXY (self));
 
@@ -177,18 +192,10 @@ glove_egress_proxy_take_socket (GloveEgressProxy *self, guint32 tag, int fd)
   if (!glove_egress_context_take_place (self->context))
     {
       if (forward == NULL)
-        glove_egress_connection_turn_away (g_steal_fd (&socket_fd));
+        turn_away (g_steal_fd (&socket_fd));
       return;
     }
-  loop = ref_loop (self);
-  if (loop == NULL)
-    {
-      glove_egress_context_leave_place (self->context);
-      return;
-    }
-  glove_egress_loop_post (loop, glove_egress_connection_start,
-                          glove_egress_connection_new (self->context, g_steal_fd (&socket_fd), forward));
-  glove_egress_loop_unref (loop);
+  hand_over (self, glove_egress_connection_new (self->context, g_steal_fd (&socket_fd), forward));
 }
 
 /**
@@ -210,10 +217,11 @@ glove_egress_proxy_shutdown (GloveEgressProxy *self)
   g_mutex_lock (&self->lock);
   loop = g_steal_pointer (&self->loop);
   self->is_shut = TRUE;
+  if (loop != NULL)
+    glove_egress_loop_post (loop, glove_egress_connection_close_all, glove_egress_context_ref (self->context));
   g_mutex_unlock (&self->lock);
   if (loop == NULL)
     return;
-  glove_egress_loop_post (loop, glove_egress_connection_close_all, glove_egress_context_ref (self->context));
   /* A guest that shares the open file could have made it block again: this wakes the thread even then. */
   glove_egress_context_shut_guests (self->context);
   glove_egress_loop_stop (loop);

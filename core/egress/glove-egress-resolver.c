@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 
 #include "glove-bounds.h"
 
@@ -45,6 +46,21 @@ lookup_by_system (const char *host, guint16 port, gpointer user_data)
         g_array_append_val (addresses, address);
     }
   freeaddrinfo (found);
+  return addresses;
+}
+
+GArray *
+glove_egress_resolver_known (const char *host, guint16 port)
+{
+  static const char *const loopback[] = { "127.0.0.1", "::1" };
+  GArray *addresses = g_array_new (FALSE, FALSE, sizeof (GloveEgressAddress));
+  GloveEgressAddress address;
+
+  if (glove_egress_address_parse (host, port, &address))
+    g_array_append_val (addresses, address);
+  for (guint i = 0; i < G_N_ELEMENTS (loopback) && strcmp (host, "localhost") == 0; i++)
+    if (glove_egress_address_parse (loopback[i], port, &address))
+      g_array_append_val (addresses, address);
   return addresses;
 }
 

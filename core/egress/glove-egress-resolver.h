@@ -22,6 +22,9 @@ typedef GArray *(*GloveEgressResolverFunc) (const char *host, guint16 port, gpoi
  * (transfer full). */
 typedef void (*GloveEgressResolverDone) (gpointer user_data, GArray *addresses);
 
+/* The addresses of a host for which nobody need be asked: an address itself, and `localhost`, which is always this host. Empty
+ * for any other name. */
+GArray *glove_egress_resolver_known (const char *host, guint16 port);
 /* @func: NULL: the system's. */
 GloveEgressResolver *glove_egress_resolver_new (GloveEgressResolverFunc func, gpointer func_data);
 GloveEgressResolver *glove_egress_resolver_ref (GloveEgressResolver *self);
