@@ -318,7 +318,7 @@ build_grant (GloveGrantResolver *self, GloveMountScan *mounts, const Entry *entr
   GloveGrant *grant = NULL;
   int fd = -1;
 
-  if (!glove_mount_scan_check (mounts, self->restricted, entry->pin.host_path, &below, error))
+  if (!glove_mount_scan_check (mounts, self->restricted, entry->pin.host_path, entry->access, &below, error))
     return NULL;
   if (entry->access == GLOVE_GRANT_WRITE && !self->allow_git_config
       && !glove_git_protection_check (entry->pin.fd, entry->pin.host_path, error))

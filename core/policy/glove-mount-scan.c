@@ -136,7 +136,7 @@ refuse_restricted (const char *host_path, const GloveHostMount *mount, GError **
 
 static gboolean
 check_below (GloveMountScan *self, const GloveRestrictedPaths *restricted, const char *host_path,
-             const GloveHostMount *mount, GError **error)
+             GloveGrantAccess access, const GloveHostMount *mount, GError **error)
 {
   glove_autofd int fd = -1;
   GloveFileIdentity identity;
@@ -148,7 +148,7 @@ check_below (GloveMountScan *self, const GloveRestrictedPaths *restricted, const
     return refuse_window (host_path, mount, error);
   fd = open (mount->mount_point, O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0 && glove_path_pin_identify (fd, &identity, NULL)
-      && glove_restricted_paths_is_restricted_object (restricted, &identity))
+      && glove_restricted_paths_is_restricted_object (restricted, &identity, access))
     return refuse_restricted (host_path, mount, error);
   return TRUE;
 }
@@ -163,7 +163,7 @@ check_below (GloveMountScan *self, const GloveRestrictedPaths *restricted, const
  */
 gboolean
 glove_mount_scan_check (GloveMountScan *self, const GloveRestrictedPaths *restricted, const char *host_path,
-                        GPtrArray **ret_mounts, GError **error)
+                        GloveGrantAccess access, GPtrArray **ret_mounts, GError **error)
 {
   g_autoptr (GPtrArray) below = g_ptr_array_new_with_free_func (g_free);
   const GloveHostMount *own = NULL;
@@ -180,7 +180,7 @@ glove_mount_scan_check (GloveMountScan *self, const GloveRestrictedPaths *restri
         }
       else if (glove_path_contains (host_path, mount->mount_point))
         {
-          if (!check_below (self, restricted, host_path, mount, error))
+          if (!check_below (self, restricted, host_path, access, mount, error))
             return FALSE;
           g_ptr_array_add (below, g_strdup (mount->mount_point));
         }

@@ -81,7 +81,7 @@ static const char *const secret_names[] = { ".aws", ".azure", ".gnupg", ".kube",
 /* An object that exists, so that another path to it (a bind mount, a link) is refused too. */
 typedef struct {
   GloveFileIdentity identity;
-  gboolean tree; /* what lies in it as well */
+  Kind kind;
   const Rule *rule;
 } Object;
 
@@ -92,16 +92,37 @@ struct _GloveRestrictedPaths {
 };
 
 static const Rule secret_rule = { KIND_TREE, NULL, "it holds credentials", REPAIR_SECRET };
+static const Rule above_rule = { KIND_EXACT, NULL, "it contains what may never be granted", REPAIR_CONTAINS };
 static const Rule root_rule = { KIND_EXACT, "/", "it is the whole host", "grant the folders that are needed" };
 
 static void
-add_object (GloveRestrictedPaths *self, const char *path, gboolean tree, const Rule *rule)
+add_object (GloveRestrictedPaths *self, const char *path, Kind kind, const Rule *rule)
 {
   glove_autofd int fd = open (path, O_PATH | O_CLOEXEC);
-  Object object = { .tree = tree, .rule = rule };
+  Object object = { .kind = kind, .rule = rule };
 
   if (fd >= 0 && glove_path_pin_identify (fd, &object.identity, NULL))
     g_array_append_val (self->objects, object);
+}
+
+/* With the folders above it, which contain it under whatever name they have. */
+static void
+add_objects (GloveRestrictedPaths *self, const char *path, Kind kind, const Rule *rule)
+{
+  g_autofree char *above = g_path_get_dirname (path);
+  struct stat st;
+
+  add_object (self, path, kind, rule);
+  if (kind == KIND_SYSTEM || lstat (path, &st) < 0)
+    return;
+  for (; strcmp (above, "/") != 0;)
+    {
+      char *next = g_path_get_dirname (above);
+
+      add_object (self, above, KIND_EXACT, &above_rule);
+      g_free (above);
+      above = next;
+    }
 }
 
 /* The home of whoever runs this. $HOME is not asked: it is the caller's to choose. */
@@ -127,12 +148,12 @@ add_home (GloveRestrictedPaths *self, const char *home)
     return;
   self->home = g_strdup (pin.host_path);
   self->home_rule = (Rule){ KIND_EXACT, self->home, "it is your whole home", REPAIR_HOME };
-  add_object (self, self->home, FALSE, &self->home_rule);
+  add_objects (self, self->home, KIND_EXACT, &self->home_rule);
   for (guint i = 0; secret_names[i] != NULL; i++)
     {
       g_autofree char *path = g_build_filename (self->home, secret_names[i], NULL);
 
-      add_object (self, path, TRUE, &secret_rule);
+      add_object (self, path, KIND_TREE, &secret_rule);
     }
 }
 
@@ -151,10 +172,9 @@ glove_restricted_paths_new (const char *home)
   g_autofree char *own = home == NULL ? dup_home () : NULL;
 
   self->objects = g_array_new (FALSE, FALSE, sizeof (Object));
-  add_object (self, "/", FALSE, &root_rule);
+  add_object (self, "/", KIND_EXACT, &root_rule);
   for (gsize i = 0; i < G_N_ELEMENTS (rules); i++)
-    if (rules[i].kind != KIND_SYSTEM)
-      add_object (self, rules[i].path, rules[i].kind == KIND_TREE, &rules[i]);
+    add_objects (self, rules[i].path, rules[i].kind, &rules[i]);
   add_home (self, home != NULL ? home : own);
   return self;
 }
@@ -248,22 +268,25 @@ check_path (const GloveRestrictedPaths *self, const char *path, GloveGrantAccess
 }
 
 static const Object *
-find_object (const GloveRestrictedPaths *self, const GloveFileIdentity *identity, gboolean trees_only)
+find_object (const GloveRestrictedPaths *self, const GloveFileIdentity *identity, GloveGrantAccess access, gboolean above)
 {
   for (guint i = 0; i < self->objects->len; i++)
     {
       const Object *object = &g_array_index (self->objects, Object, i);
 
-      if ((object->tree || !trees_only) && glove_file_identity_same_object (&object->identity, identity))
+      if ((above && object->kind == KIND_EXACT) || (object->kind == KIND_SYSTEM && access != GLOVE_GRANT_WRITE))
+        continue;
+      if (glove_file_identity_same_object (&object->identity, identity))
         return object;
     }
   return NULL;
 }
 
 gboolean
-glove_restricted_paths_is_restricted_object (const GloveRestrictedPaths *self, const GloveFileIdentity *identity)
+glove_restricted_paths_is_restricted_object (const GloveRestrictedPaths *self, const GloveFileIdentity *identity,
+                                             GloveGrantAccess access)
 {
-  return find_object (self, identity, FALSE) != NULL;
+  return find_object (self, identity, access, FALSE) != NULL;
 }
 
 const char *const *
@@ -274,6 +297,7 @@ glove_restricted_paths_list_secret_names (void)
 
 typedef struct {
   const GloveRestrictedPaths *self;
+  GloveGrantAccess access;
   const Object *found;
 } Search;
 
@@ -282,16 +306,17 @@ visit_above (const GloveFileIdentity *identity, int fd, gpointer user_data)
 {
   Search *search = user_data;
 
-  search->found = find_object (search->self, identity, TRUE);
+  search->found = find_object (search->self, identity, search->access, TRUE);
   return search->found == NULL;
 }
 
 /* By identity: the object itself, and the folders it lies in. */
 static gboolean
-check_objects (const GloveRestrictedPaths *self, const GlovePathPin *pin, const char *quoted, GError **error)
+check_objects (const GloveRestrictedPaths *self, const GlovePathPin *pin, GloveGrantAccess access, const char *quoted,
+               GError **error)
 {
-  const Object *object = find_object (self, &pin->identity, FALSE);
-  Search search = { self, NULL };
+  const Object *object = find_object (self, &pin->identity, access, FALSE);
+  Search search = { self, access, NULL };
   g_autofree char *folder = NULL;
   glove_autofd int fd = -1;
   gboolean complete = FALSE;
@@ -316,5 +341,5 @@ gboolean
 glove_restricted_paths_check (const GloveRestrictedPaths *self, const GlovePathPin *pin, GloveGrantAccess access,
                               const char *quoted, GError **error)
 {
-  return check_path (self, pin->host_path, access, quoted, error) && check_objects (self, pin, quoted, error);
+  return check_path (self, pin->host_path, access, quoted, error) && check_objects (self, pin, access, quoted, error);
 }

@@ -21,7 +21,7 @@ gboolean glove_restricted_paths_check (const GloveRestrictedPaths *self, const G
                                        const char *quoted, GError **error);
 /* Whether the object is restricted itself, whatever path leads to it: for mounts below a grant. */
 gboolean glove_restricted_paths_is_restricted_object (const GloveRestrictedPaths *self,
-                                                      const GloveFileIdentity *identity);
+                                                      const GloveFileIdentity *identity, GloveGrantAccess access);
 /* Names of folders that hold credentials wherever they lie; NULL-terminated. */
 const char *const *glove_restricted_paths_list_secret_names (void);
 
