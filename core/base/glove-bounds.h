@@ -56,7 +56,7 @@
 #define GLOVE_GIT_SCAN_DEPTH 5             /* folders below a writable grant in which repositories are looked for */
 #define GLOVE_GIT_SCAN_FOLDERS 4096
 #define GLOVE_GIT_SCAN_ENTRIES 131072
-#define GLOVE_GIT_SCAN_MS 250
+#define GLOVE_GIT_SCAN_MS 1000
 #define GLOVE_GIT_FILE_MAX 4096            /* bytes of a file that names a repository elsewhere */
 #define GLOVE_GIT_CONFIG_MAX (1024 * 1024)
 
