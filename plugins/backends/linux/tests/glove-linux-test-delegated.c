@@ -166,17 +166,17 @@ test_cpu_time (Fixture *fixture, gconstpointer script)
   g_assert_cmpuint (fixture->outcome.usage.cpu_time_ms, <, 5000);
 }
 
-/* Half a processor: a second of work takes twice as long. */
+/* Half a processor: work takes twice as long. Making the sandbox counts too, and an emulated machine is slow at it, so not quite. */
 static void
 test_cpus (Fixture *fixture, gconstpointer script)
 {
   if (skip_unavailable ())
     return;
   limit (fixture, GLOVE_LIMIT_CPUS, 500);
-  limit (fixture, GLOVE_LIMIT_CPU_TIME, 1000);
+  limit (fixture, GLOVE_LIMIT_CPU_TIME, 3000);
   run (fixture);
   g_assert_cmpint (fixture->outcome.cause, ==, GLOVE_TERMINATION_CPU_TIME_LIMIT);
-  g_assert_cmpuint (fixture->outcome.usage.wall_time_ms, >=, 1300);
+  g_assert_cmpuint (fixture->outcome.usage.wall_time_ms, >=, 4000);
 }
 
 static void
