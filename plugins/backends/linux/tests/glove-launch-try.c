@@ -2,14 +2,16 @@
 
 /* Runs one command in a sandbox made from a spec of its own, for people who work on glove-launch:
  *
- *   glove-launch-try LAUNCHER [-r PATH]... [-w PATH]... [-m PATH]... [-i HOSTID] [-t] [-n COUNT] CMD ARG...
+ *   glove-launch-try LAUNCHER [-r PATH]... [-w PATH]... [-m PATH]... [-i HOSTID] [-t] [-n COUNT [-f FLOOR]] CMD ARG...
  *
- * Its exit status is the command's. With -n it runs it that often and prints the median time. */
+ * Its exit status is the command's. With -n it runs it that often and prints the median time; with -f
+ * too, in turn with that program. */
 
 #include "glove-launch-driver.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+extern char **environ;
 
 static const DriverFile files[] = {
   { GLOVE_LAUNCH_FILE_OWNER_ROOT, 0644, "/etc/passwd", "agent:x:1000:1000::/home/agent:/bin/sh\n" },
@@ -59,25 +63,59 @@ compare (const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
-static int
-measure (const char *launcher, DriverSpec *spec, int count)
+static double
+now_ms (void)
 {
-  double *times = calloc ((size_t) count, sizeof *times);
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (double) now.tv_sec * 1e3 + (double) now.tv_nsec / 1e6;
+}
+
+static int
+run_floor (const char *floor_program, const DriverSpec *spec)
+{
+  char *argv[] = { (char *) floor_program, (char *) spec->argv[0], NULL };
+  int status = -1;
+  pid_t pid;
+
+  if (posix_spawn (&pid, floor_program, NULL, NULL, argv, environ) != 0 || waitpid (pid, &status, 0) < 0)
+    return -1;
+  return status;
+}
+
+static double
+print (const char *name, double *times, int count)
+{
+  qsort (times, (size_t) count, sizeof *times, compare);
+  printf ("%s: median %.3f ms, p10 %.3f, p90 %.3f, %d runs\n", name, times[count / 2], times[count / 10],
+          times[count * 9 / 10], count);
+  return times[count / 2];
+}
+
+/* The two in turn, so that whatever else the machine does meets both. */
+static int
+measure (const char *launcher, const char *floor_program, DriverSpec *spec, int count)
+{
+  double *times = calloc ((size_t) count * 2, sizeof *times), *floor_times = times + count, ours;
 
   if (times == NULL)
     return 125;
   for (int i = 0; i < count; i++)
     {
-      struct timespec before, after;
+      double start = now_ms (), middle;
 
-      clock_gettime (CLOCK_MONOTONIC, &before);
       if (once (launcher, spec, true) != 0)
         return 1;
-      clock_gettime (CLOCK_MONOTONIC, &after);
-      times[i] = (double) (after.tv_sec - before.tv_sec) * 1e3 + (double) (after.tv_nsec - before.tv_nsec) / 1e6;
+      middle = now_ms ();
+      times[i] = middle - start;
+      if (floor_program != NULL && run_floor (floor_program, spec) != 0)
+        return 1;
+      floor_times[i] = now_ms () - middle;
     }
-  qsort (times, (size_t) count, sizeof *times, compare);
-  printf ("median %.3f ms, p10 %.3f, p90 %.3f, %d runs\n", times[count / 2], times[count / 10], times[count * 9 / 10], count);
+  ours = print ("glove-launch", times, count);
+  if (floor_program != NULL)
+    printf ("ratio %.3f\n", ours / print ("floor", floor_times, count));
   free (times);
   return 0;
 }
@@ -89,11 +127,11 @@ main (int argc, char **argv)
   DriverSpec spec;
   size_t n_grants = 0;
   int option, count = 0;
-  const char *launcher = argc > 1 ? argv[1] : "", *work_dir = NULL;
+  const char *launcher = argc > 1 ? argv[1] : "", *work_dir = NULL, *floor_program = NULL;
 
   driver_spec_init (&spec, NULL);
   optind = 2;
-  while ((option = getopt (argc, argv, "+r:w:m:i:tln:")) != -1)
+  while ((option = getopt (argc, argv, "+r:w:m:i:tln:f:")) != -1)
     {
       struct stat st;
 
@@ -112,6 +150,8 @@ main (int argc, char **argv)
         spec.flags |= GLOVE_LAUNCH_FLAG_NO_LANDLOCK;
       else if (option == 'n')
         count = atoi (optarg);
+      else if (option == 'f')
+        floor_program = optarg;
       else if (option != '?' && n_grants < 64)
         {
           DriverGrant *grant = &grants[n_grants++];
@@ -155,5 +195,5 @@ main (int argc, char **argv)
     spec.work_dir = work_dir;
   for (uint32_t i = 0; i < 3; i++)
     spec.stdio[i] = i;
-  return count > 0 ? measure (launcher, &spec, count) : once (launcher, &spec, true);
+  return count > 0 ? measure (launcher, floor_program, &spec, count) : once (launcher, &spec, true);
 }
