@@ -134,6 +134,7 @@ glove_launch_agent_run (GloveLaunchSandbox *self, int status)
   glove_launch_report_to (status);
   take_place (self);
   reset_signals ();
+  glove_launch_ids_drop_capabilities ();
   glove_launch_landlock_restrict (self);
   arrange_descriptors (self, status);
   glove_launch_ids_set_rlimits (order);

@@ -345,7 +345,6 @@ glove_launch_init_run (const GloveLaunchOrder *order, int channel, int landlock_
   glove_launch_network_listen (&sandbox);
   make_file_systems (&sandbox);
   take_terminal (&sandbox);
-  glove_launch_ids_drop_capabilities ();
   self = (Init){ .channel = channel, .egress = order->egress, .terminal = sandbox.terminal, .waiting = -1,
                  .n_listeners = order->n_listeners };
   memcpy (self.listeners, sandbox.listeners, sizeof self.listeners);
@@ -360,6 +359,8 @@ glove_launch_init_run (const GloveLaunchOrder *order, int channel, int landlock_
   if (self.agent == 0)
     glove_launch_agent_run (&sandbox, status[1]);
   self.status = status[0];
+  glove_launch_mounts_leave_host ();
+  glove_launch_ids_drop_capabilities ();
   keep_only (&self);
   glove_launch_seccomp_load_init ();
   serve (&self);

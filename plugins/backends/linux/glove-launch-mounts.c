@@ -144,13 +144,22 @@ glove_launch_mounts_drop_empty_file (void)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_PROC_SEAL, GLOVE_LAUNCH_NO_INDEX);
 }
 
-/* The root becomes read-only, then ours; the host's is detached, and with it the last way to it. */
+/* The root becomes read-only, then ours. The host's lies on top of it, where no path of ours leads: "/" is what is below. */
 void
 glove_launch_mounts_enter (GloveLaunchSandbox *self)
 {
   SysMountAttr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
 
   if (syscall (SYS_mount_setattr, self->root, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0
-      || syscall (SYS_pivot_root, ".", ".") < 0 || umount2 (".", MNT_DETACH) < 0 || chdir ("/") < 0)
+      || syscall (SYS_pivot_root, ".", ".") < 0)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_PIVOT, GLOVE_LAUNCH_NO_INDEX);
+}
+
+/* The host's root is detached, and with it the last way to it. This waits for every processor (RCU), a millisecond at times, so the
+ * agent's process gets ready meanwhile; it is not let go before. */
+void
+glove_launch_mounts_leave_host (void)
+{
+  if (umount2 (".", MNT_DETACH) < 0 || chdir ("/") < 0)
+    glove_launch_fail (GLOVE_LAUNCH_STAGE_PIVOT, 1);
 }

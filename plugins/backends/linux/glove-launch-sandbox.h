@@ -28,6 +28,7 @@ void glove_launch_mounts_make_root (GloveLaunchSandbox *self);
 void glove_launch_mounts_add_system (GloveLaunchSandbox *self);
 void glove_launch_mounts_add_private (GloveLaunchSandbox *self);
 void glove_launch_mounts_enter (GloveLaunchSandbox *self);
+void glove_launch_mounts_leave_host (void);
 /* A detached, empty, read-only regular file; the caller attaches or closes it. -1 with errno. */
 int glove_launch_mounts_empty_file (void);
 void glove_launch_mounts_drop_empty_file (void);
