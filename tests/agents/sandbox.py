@@ -15,7 +15,7 @@ import termios
 import time
 from pathlib import Path
 
-AGENT_NAMES = re.compile(r'codex|claude|copilot|opencode|^pi-|\bpi-|glove', re.IGNORECASE)
+AGENT_NAMES = re.compile(r'codex|claude|copilot|opencode|^pi-', re.IGNORECASE)
 SHARED_FOLDERS = ('/tmp', '/var/tmp', '/dev/shm')
 
 
@@ -117,7 +117,8 @@ class Result:
         text = [f'exit status {self.status} after {self.seconds:.1f} s']
         for name, data in (('stdout', self.out), ('stderr', self.err)):
             kept = [line for line in plain(data).splitlines() if line.strip()][-25:]
-            text += [f'{name}: {line[:240]}' for line in kept]
+            # A terminal's screen is one long line: its end tells most.
+            text += [f'{name}: {" ".join(line.split())[-400:]}' for line in kept]
         return text
 
 
