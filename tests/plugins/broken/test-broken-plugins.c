@@ -434,25 +434,25 @@ test_constructor (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (GObject) object = NULL;
 
-  (void) g_remove (FIXTURES "/ran-constructor");
-  (void) g_remove (FIXTURES "/ran-wrong-abi");
+  g_unsetenv ("GLOVE_FIXTURE_CONSTRUCTOR");
+  g_unsetenv ("GLOVE_FIXTURE_WRONG_ABI");
 
   fixture_init (&bad, &behind_wrong_abi);
   bad_catalog = glove_catalog_new_for_directory (bad.directory);
   object = create (bad_catalog, "wrong-abi", &error);
   g_assert_null (object);
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_UNTRUSTED);
-  g_assert_false (g_file_test (FIXTURES "/ran-wrong-abi", G_FILE_TEST_EXISTS));
+  g_assert_null (g_getenv ("GLOVE_FIXTURE_WRONG_ABI"));
   g_clear_error (&error);
   g_assert_null (glove_catalog_check_file (bad_catalog, bad.library, NULL, &error));
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_UNTRUSTED);
-  g_assert_false (g_file_test (FIXTURES "/ran-wrong-abi", G_FILE_TEST_EXISTS));
+  g_assert_null (g_getenv ("GLOVE_FIXTURE_WRONG_ABI"));
 
   fixture_init (&good, &control);
   good_catalog = glove_catalog_new_for_directory (good.directory);
-  g_assert_false (g_file_test (FIXTURES "/ran-constructor", G_FILE_TEST_EXISTS));
+  g_assert_null (g_getenv ("GLOVE_FIXTURE_CONSTRUCTOR"));
   assert_loads (good_catalog, "constructor");
-  g_assert_true (g_file_test (FIXTURES "/ran-constructor", G_FILE_TEST_EXISTS));
+  g_assert_cmpstr (g_getenv ("GLOVE_FIXTURE_CONSTRUCTOR"), ==, "1");
 }
 
 /* What runs is what was checked: a file that is replaced afterwards changes nothing, and one opened by an old number is not mixed up
