@@ -14,15 +14,16 @@
 
 #define STATUS_FD 3
 
-/* Ignored signals and masks survive exec; whoever started us may have left either behind. */
+/* Ignored signals and masks survive exec; whoever started us may have left either behind. The libc keeps two numbers for itself and
+ * touches neither, so the kernel is asked directly: a zeroed action is the default one. */
 static void
 reset_signals (void)
 {
-  struct sigaction by_default = { .sa_handler = SIG_DFL };
+  static const uint64_t by_default[8];
   sigset_t none;
 
-  for (int number = 1; number <= SIGRTMAX; number++)
-    if (number != SIGKILL && number != SIGSTOP && sigaction (number, &by_default, NULL) < 0 && errno != EINVAL)
+  for (int number = 1; number <= 64; number++)
+    if (number != SIGKILL && number != SIGSTOP && syscall (SYS_rt_sigaction, number, by_default, NULL, (size_t) 8) < 0)
       glove_launch_fail (GLOVE_LAUNCH_STAGE_INTERNAL, (uint32_t) number);
   sigemptyset (&none);
   if (sigprocmask (SIG_SETMASK, &none, NULL) < 0)

@@ -190,6 +190,7 @@ finish (Monitor *self)
   glove_launch_cgroup_remove (self->order);
   if (!self->failed)
     tell (self, &message, -1);
+  glove_launch_hang_up (self->socket);
 }
 
 static int

@@ -55,11 +55,12 @@ glove_launch_receive (int socket, GloveLaunchMessage *message, int *ret_passed, 
   memset (message, 0, sizeof *message);
   if (ret_passed != NULL)
     *ret_passed = -1;
+  /* A peer that left something of ours unread makes one ECONNRESET, which comes before what it sent. Its last word still counts. */
   do
     n = recvmsg (socket, &packet, MSG_CMSG_CLOEXEC | flags);
-  while (n < 0 && errno == EINTR);
+  while (n < 0 && (errno == EINTR || errno == ECONNRESET));
   if (n < 0)
-    return errno == ECONNRESET ? 0 : -1;
+    return -1;
   header = CMSG_FIRSTHDR (&packet);
   if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS
       && header->cmsg_len == CMSG_LEN (sizeof (int)))
@@ -82,6 +83,16 @@ glove_launch_receive (int socket, GloveLaunchMessage *message, int *ret_passed, 
 }
 
 void
+glove_launch_hang_up (int socket)
+{
+  GloveLaunchMessage unread;
+
+  if (socket >= 0 && shutdown (socket, SHUT_RD) == 0)
+    while (glove_launch_receive (socket, &unread, NULL, MSG_DONTWAIT) == 1)
+      ;
+}
+
+void
 glove_launch_report_to (int socket)
 {
   report_socket = socket;
@@ -94,6 +105,7 @@ glove_launch_fail_with (GloveLaunchStage stage, int error, uint32_t index)
 
   if (report_socket >= 0 && glove_launch_send (report_socket, &message, -1, 0) < 0)
     _exit (2); /* nobody is left to hear it */
+  glove_launch_hang_up (report_socket);
   _exit (1);
 }
 

@@ -17,6 +17,9 @@ int glove_launch_send (int socket, const GloveLaunchMessage *message, int passed
  * is closed when @ret_passed is NULL. */
 int glove_launch_receive (int socket, GloveLaunchMessage *message, int *ret_passed, int flags);
 
+/* Before a socket is closed for good: reads away what the peer sent, so that it gets an end of file, and not ECONNRESET. */
+void glove_launch_hang_up (int socket);
+
 /* Where glove_launch_fail() of this process reports to. */
 void glove_launch_report_to (int socket);
 /* Reports @stage with errno and ends the process: in the sandbox nobody goes on after an error. */
