@@ -117,6 +117,55 @@ is_at_or_below (const char *path, const char *above)
   return strncmp (path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
+/* The writable grant that the target of @index lies in; NULL where it lies in none, or in a read-only one of that. */
+static const GloveLaunchOrderGrant *
+find_writable_above (const GloveLaunchOrder *order, uint32_t index)
+{
+  const GloveLaunchOrderGrant *above = NULL;
+
+  for (uint32_t i = 0; i < order->n_grants; i++)
+    {
+      const GloveLaunchOrderGrant *grant = &order->grants[i];
+
+      if (i != index && (grant->flags & GLOVE_LAUNCH_GRANT_DIRECTORY) != 0
+          && is_at_or_below (order->grants[index].target, grant->target)
+          && (above == NULL || strlen (grant->target) >= strlen (above->target)))
+        above = grant;
+    }
+  return above != NULL && above->access == GLOVE_LAUNCH_ACCESS_WRITE ? above : NULL;
+}
+
+/* What is read-only within something writable could be moved away with a directory above it, and another put in its place, which the
+ * host would then find there. A mount point can't be renamed: so each directory on the way becomes one, bound to itself. */
+static void
+hold_way (const GloveLaunchSandbox *self, uint32_t index)
+{
+  const char *target = self->order->grants[index].target;
+  const GloveLaunchOrderGrant *above = find_writable_above (self->order, index);
+  const char *slash = above != NULL ? strchr (target + strlen (above->target), '/') : NULL;
+
+  while (slash != NULL && (slash = strchr (slash + 1, '/')) != NULL)
+    {
+      char way[GLOVE_LAUNCH_PATH_MAX + 1];
+      struct statx stx;
+      int directory, tree;
+
+      memcpy (way, target + 1, (size_t) (slash - target - 1));
+      way[slash - target - 1] = '\0';
+      directory = sys_openat2 (self->root, way, O_PATH | O_DIRECTORY, RESOLVE_OURS);
+      if (directory < 0 || statx (directory, "", AT_EMPTY_PATH, STATX_TYPE, &stx) < 0)
+        glove_launch_fail (GLOVE_LAUNCH_STAGE_GRANT_TARGET, index);
+      if ((stx.stx_attributes & STATX_ATTR_MOUNT_ROOT) == 0)
+        {
+          tree = sys_clone_tree (directory, "");
+          if (tree < 0 || sys_attach (tree, directory, "") < 0)
+            glove_launch_fail (GLOVE_LAUNCH_STAGE_GRANT_ATTACH, index);
+          close (tree);
+        }
+      close (directory);
+    }
+}
+
 /* In the order of the spec, shallow first, so that the deepest rule wins. */
 void
 glove_launch_grants_attach (GloveLaunchSandbox *self)
@@ -130,6 +179,8 @@ glove_launch_grants_attach (GloveLaunchSandbox *self)
 
       if (is_at_or_below (grant->target, "/proc") || strcmp (grant->target, "/dev") == 0)
         glove_launch_fail_with (GLOVE_LAUNCH_STAGE_GRANT_TARGET, EINVAL, i);
+      if (grant->access == GLOVE_LAUNCH_ACCESS_READ)
+        hold_way (self, i);
       target = find_target (self, grant->target, directory);
       if (target < 0 || fstat (target, &st) < 0)
         glove_launch_fail (GLOVE_LAUNCH_STAGE_GRANT_TARGET, i);

@@ -308,6 +308,14 @@ stand_aside (const GloveLaunchOrder *order)
   return geteuid () != 0 || setgroups (0, NULL) == 0;
 }
 
+/* Before there is anything to watch. The cgroup goes with it: nobody else may be left to remove it. */
+static _Noreturn void
+give_up (const GloveLaunchOrder *order, GloveLaunchStage stage, int error)
+{
+  glove_launch_cgroup_remove (order);
+  glove_launch_fail_with (stage, error, GLOVE_LAUNCH_NO_INDEX);
+}
+
 int
 glove_launch_monitor_run (const GloveLaunchOrder *order)
 {
@@ -317,17 +325,16 @@ glove_launch_monitor_run (const GloveLaunchOrder *order)
   bool in_cgroup, mapped_outside = (order->flags & GLOVE_LAUNCH_FLAG_MAP_ID) != 0, wait_for_go = true;
 
   if (!stand_aside (order) || socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)
-    glove_launch_fail (GLOVE_LAUNCH_STAGE_INTERNAL, GLOVE_LAUNCH_NO_INDEX);
+    give_up (order, GLOVE_LAUNCH_STAGE_INTERNAL, errno);
   if (!mapped_outside && (order->host_uid != geteuid () || order->host_gid != getegid ()))
-    glove_launch_fail_with (GLOVE_LAUNCH_STAGE_CREDENTIALS, EPERM, GLOVE_LAUNCH_NO_INDEX);
+    give_up (order, GLOVE_LAUNCH_STAGE_CREDENTIALS, EPERM);
   self.pid = clone_init (order, &self.pidfd, &in_cgroup);
   if (self.pid < 0)
     {
       GloveLaunchStage stage = order->cgroup >= 0 && (errno == EACCES || errno == EBUSY || errno == EOPNOTSUPP)
                                  ? GLOVE_LAUNCH_STAGE_CGROUP : GLOVE_LAUNCH_STAGE_CLONE;
 
-      glove_launch_cgroup_remove (order);
-      glove_launch_fail (stage, GLOVE_LAUNCH_NO_INDEX);
+      give_up (order, stage, errno);
     }
   wait_for_go = mapped_outside || (order->cgroup >= 0 && !in_cgroup);
   if (self.pid == 0)

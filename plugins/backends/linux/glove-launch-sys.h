@@ -64,6 +64,10 @@
 #define CLONE_INTO_CGROUP 0x200000000ULL
 #endif
 
+#ifndef STATX_ATTR_MOUNT_ROOT
+#define STATX_ATTR_MOUNT_ROOT 0x00002000
+#endif
+
 typedef struct {
   uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 } SysCloneArgs;

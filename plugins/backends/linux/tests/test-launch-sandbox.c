@@ -308,6 +308,27 @@ test_grants (Fixture *f, gconstpointer unused)
     }
 }
 
+/* What is read-only in something writable can't be moved aside with a directory above it. */
+static void
+test_grant_way (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *ws = below (f, "ws");
+  g_autofree char *deep = below (f, "ws/a/b");
+  g_autofree char *keep = below (f, "ws/a/b/keep");
+
+  g_assert_no_errno (g_mkdir_with_parents (deep, 0755));
+  g_assert_true (g_file_set_contents (keep, "kept", -1, NULL));
+  FOR_BOTH_IDS (f)
+    {
+      g_assert_no_errno (g_chmod (f->dir, 0755));
+      grant (f, GLOVE_LAUNCH_ACCESS_WRITE, ws);
+      grant (f, GLOVE_LAUNCH_ACCESS_READ, keep);
+      f->spec.work_dir = ws;
+      assert_output (f, "for d in a a/b a/b/keep; do mv -T $d x 2>/dev/null || rm -r $d 2>/dev/null || echo $d; done; cat a/b/keep", "a\na/b\na/b/keep\nkept");
+      assert_output (f, "echo x > a/b/new && mv a/b/new a/b/newer && cat a/b/newer && rm a/b/newer; mkdir c && mv c d && rmdir d && echo ok", "x\nok\n");
+    }
+}
+
 /* What is pinned is what is bound, or nothing is. */
 static void
 test_grant_changed (Fixture *f, gconstpointer unused)
@@ -910,7 +931,7 @@ main (int argc, char **argv)
     void (*function) (Fixture *, gconstpointer);
   } tests[] = {
     { "ids", test_ids }, { "root", test_root }, { "proc", test_proc }, { "dev", test_dev }, { "quotas", test_quotas },
-    { "sizes", test_sizes }, { "grants", test_grants }, { "grant-changed", test_grant_changed },
+    { "sizes", test_sizes }, { "grants", test_grants }, { "grant-way", test_grant_way }, { "grant-changed", test_grant_changed },
     { "grant-swapped", test_grant_swapped }, { "grant-target", test_grant_target }, { "files", test_files },
     { "exec", test_exec }, { "descriptors", test_descriptors }, { "status", test_status },
     { "supervisor-dies", test_supervisor_dies }, { "killed-early", test_killed_early }, { "signals", test_signals },
