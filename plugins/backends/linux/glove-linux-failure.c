@@ -105,6 +105,8 @@ static const Row rows[] = {
     "run a kernel with tmpfs" },
   { GLOVE_LAUNCH_STAGE_ROOT, EACCES, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING, "a security module forbids mounts in the sandbox",
     "allow mounts for the launcher in the security module's profile" },
+  { GLOVE_LAUNCH_STAGE_ROOT, EPERM, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING, "the host forbids mounts in a user namespace",
+    CLONE_HINT },
   { GLOVE_LAUNCH_STAGE_ROOT, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't make the root of the sandbox", CLONE_HINT },
   { GLOVE_LAUNCH_STAGE_SYSTEM, ENOENT, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING, "the host has no /usr to show",
     "glove shows the host's /usr inside: run it on a system that has one" },
@@ -213,8 +215,7 @@ set_from_host (GError **error, const GloveLinuxFailureHost *host, guint32 stage,
   if (host->apparmor_restricts && !host->privileged && errsv != ENOSPC)
     {
       glove_error_set (error, GLOVE_ERROR_UNAVAILABLE, "AppArmor restricts user namespaces of ordinary users on this host");
-      glove_error_set_hint (error, "load an AppArmor profile that gives “userns,” to the launcher (docs/install.md has it); "
-                                   "switching the restriction off for everybody is not needed");
+      glove_error_set_hint (error, "%s", GLOVE_LINUX_FAILURE_APPARMOR_HINT);
       return TRUE;
     }
   return FALSE;

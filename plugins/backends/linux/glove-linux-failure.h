@@ -16,6 +16,10 @@ typedef struct {
   gboolean privileged;          /* run by root */
 } GloveLinuxFailureHost;
 
+#define GLOVE_LINUX_FAILURE_APPARMOR_HINT                                                                                \
+  "apparmor_parser -r " GLOVE_APPARMOR_PROFILE " loads a profile that gives “userns,” to the launcher alone; switching the "  \
+  "restriction off for everybody is not needed"
+
 void glove_linux_failure_host_init (GloveLinuxFailureHost *self);
 
 /* Sets @error from a FAILED message: the thing that failed by name, and the repair. @spec names the grant, file or program that

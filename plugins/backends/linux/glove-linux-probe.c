@@ -95,9 +95,7 @@ probe_apparmor (GPtrArray *results, const GloveLinuxFailureHost *host, gboolean 
   else if (host->privileged || launched)
     add (results, "apparmor", GLOVE_PROBE_OK, "", "AppArmor restricts user namespaces, not those of the launcher");
   else
-    add (results, "apparmor", GLOVE_PROBE_MISSING,
-         "load an AppArmor profile that gives “userns,” to the launcher (docs/install.md has it); switching the restriction off "
-         "for everybody is not needed",
+    add (results, "apparmor", GLOVE_PROBE_MISSING, GLOVE_LINUX_FAILURE_APPARMOR_HINT,
          "AppArmor restricts user namespaces of ordinary users");
 }
 
