@@ -42,7 +42,7 @@ struct _GloveEgressConnection {
   GloveEgressContext *context;
   const GloveEndpoint *forward;
   Stage stage;
-  gint64 started;
+  gint64 started; /* to be judged */
   int guest;
   gboolean guest_ended; /* it was reported to have sent its last byte */
   GloveEgressWatch guest_watch;
@@ -414,6 +414,7 @@ judge (GloveEgressConnection *self)
   GloveEgressVerdict verdict;
   GloveEgressReason reason;
 
+  self->started = g_get_monotonic_time ();
   self->request = glove_egress_request_parse (self->buffer, self->head.scanned, &reason, &error);
   if (self->request == NULL)
     {

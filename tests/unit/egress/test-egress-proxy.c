@@ -315,10 +315,10 @@ test_audit_comes_first (void)
   struct pollfd readable = { .events = POLLIN };
   int fd = -1;
 
-  g_atomic_int_set (&f->sink->delay_ms, 300);
+  g_atomic_int_set (&f->sink->delay_ms, 1500);
   fd = guest_request (f, "CONNECT 127.0.0.1:%u HTTP/1.1\r\nAUTH\r\n", server->port);
   readable.fd = fd;
-  g_assert_cmpint (poll (&readable, 1, 150), ==, 0);
+  g_assert_cmpint (poll (&readable, 1, 700), ==, 0);
   g_assert_cmpint (g_atomic_int_get (&server->served), ==, 1);
   g_assert_cmpint (poll (&readable, 1, 5000), ==, 1);
   close (fd);
@@ -470,7 +470,7 @@ static void
 test_resolver_hangs (void)
 {
   static const char *const literals[] = { "127.0.0.1", NULL };
-  Names names = { .literals = literals, .delay_ms = 500 };
+  Names names = { .literals = literals, .delay_ms = 1500 };
   Fixture *f = fixture_with_names (&names, 443, TRUE);
   int fds[20];
 

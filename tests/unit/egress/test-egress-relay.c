@@ -479,6 +479,33 @@ test_shutdown_of_a_blocked_thread (void)
   server_stop (server);
 }
 
+static gpointer
+keep_arriving (gpointer data)
+{
+  Fixture *f = data;
+
+  for (guint i = 0; i < 200; i++)
+    close (guest_connect (f, GLOVE_EGRESS_TAG_PROXY));
+  return NULL;
+}
+
+/* Sockets that arrive at the very end are closed like the others. */
+static void
+test_shutdown_while_sockets_arrive (void)
+{
+  for (guint round = 0; round < 20; round++)
+    {
+      Fixture *f = fixture_new (NULL, NULL);
+      GThread *arriving = g_thread_new ("arriving", keep_arriving, f);
+
+      g_usleep (round * 300);
+      glove_egress_proxy_shutdown (f->proxy);
+      g_thread_join (arriving);
+      g_assert_cmpuint (glove_egress_proxy_get_n_connections (f->proxy), ==, 0);
+      fixture_free (f);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -499,5 +526,6 @@ main (int argc, char **argv)
   g_test_add_func ("/egress/relay/odd-sockets", test_odd_sockets);
   g_test_add_func ("/egress/relay/shutdown", test_shutdown);
   g_test_add_func ("/egress/relay/shutdown-of-a-blocked-thread", test_shutdown_of_a_blocked_thread);
+  g_test_add_func ("/egress/relay/shutdown-while-sockets-arrive", test_shutdown_while_sockets_arrive);
   return g_test_run ();
 }
