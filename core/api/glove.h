@@ -23,3 +23,4 @@
 #include "glove-runtime-request.h"
 #include "glove-sandbox-backend.h"
 #include "glove-sandbox.h"
+#include "glove-version.h"

@@ -6,6 +6,12 @@
 #include "glove-example-schema.h"
 #include "glove-example-sink.h"
 
+/* doc: version */
+#if !GLOVE_CHECK_VERSION(0, 1, 0)
+#error "needs Glove 0.1.0 or newer"
+#endif
+/* doc: end */
+
 /* doc: register */
 GLOVE_DEFINE_PLUGIN ("example", "1.0", "LGPL-2.1-or-later", "glove-example",
                      { "runtime:example", glove_example_adapter_get_type },
