@@ -49,7 +49,7 @@ def floor_order(tree):
 
 
 def is_generated(name):
-    return name == 'config.h' or name.endswith(('-enums.h', '-generated.h', '.inc'))
+    return name in ('config.h', 'glove-version.h') or name.endswith(('-enums.h', '-generated.h', '.inc'))
 
 
 def own_prefixes(source, header):
