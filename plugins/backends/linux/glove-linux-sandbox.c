@@ -396,6 +396,7 @@ wait_ready (GloveLinuxSandbox *self, GError **error)
           return FALSE;
         case GLOVE_LINUX_MONITOR_BROKEN:
         default:
+          send_pidfd_kill (self); /* whoever breaks the protocol is not asked to end */
           return FALSE;
         }
       if (self->failure != NULL)
