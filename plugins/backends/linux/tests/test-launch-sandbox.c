@@ -172,7 +172,23 @@ assert_output (Fixture *f, const char *script, const char *expected)
 
 /* Once with the host's own id and, as root, once more with an id that nobody has. */
 #define FOR_BOTH_IDS(f)                                                                                                \
-  for (guint round = 0; missing == NULL && round < (geteuid () == 0 ? 2 : 1); use_id (f, ++round))
+  for (guint round = 0, rounds = missing != NULL ? 0 : count_ids (f); round < rounds; use_id (f, ++round))
+
+/* Before Linux 6.3 a tmpfs, and an overlay for long, can't map an owner's id to another. */
+static guint
+count_ids (Fixture *f)
+{
+  int mount = geteuid () == 0 ? driver_open_mapped (f->dir, MAPPED_ID) : -1;
+
+  if (mount < 0)
+    {
+      if (geteuid () == 0)
+        g_test_message ("the file system of %s can't map ids: not tried with one that nobody has", f->dir);
+      return 1;
+    }
+  close (mount);
+  return 2;
+}
 
 static void
 use_id (Fixture *f, guint round)
