@@ -2,6 +2,8 @@
 
 #include "glove-cli-environ.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,9 @@
 
 extern char **environ;
 
-/* What GIO, the C library and gettext load code or data by. */
-static const char *const dropped[] = { "GIO_EXTRA_MODULES", "GIO_MODULE_DIR", "GCONV_PATH", "GETCONF_DIR",
-                                       "GLIBC_TUNABLES",    "LOCPATH",        "NLSPATH",    "MALLOC_TRACE" };
+/* What GIO, the C library and gettext load code or data by, or look names up by. */
+static const char *const dropped[] = { "GIO_EXTRA_MODULES", "GIO_MODULE_DIR", "GCONV_PATH",  "GETCONF_DIR",  "GLIBC_TUNABLES",
+                                       "HOSTALIASES",       "LOCALDOMAIN",    "LOCPATH",     "MALLOC_TRACE", "NLSPATH" };
 static const char *const dropped_prefixes[] = { "GIO_USE_", "LD_" };
 
 static int
@@ -27,7 +29,18 @@ is_dropped (const char *entry)
   for (size_t i = 0; i < sizeof dropped_prefixes / sizeof *dropped_prefixes; i++)
     if (strncmp (entry, dropped_prefixes[i], strlen (dropped_prefixes[i])) == 0)
       return 1;
-  return 0;
+  /* gettext appends it to the folder of translations as it is, and a translation is a format */
+  return strncmp (entry, "LANGUAGE=", strlen ("LANGUAGE=")) == 0 && strchr (entry, '/') != NULL;
+}
+
+void
+glove_cli_environ_settle (void)
+{
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDWR) != fd)
+      _exit (125);
+  (void) signal (SIGPIPE, SIG_IGN);
+  (void) signal (SIGXFSZ, SIG_IGN);
 }
 
 void

@@ -8,7 +8,6 @@
 
 #include <glib/gi18n.h>
 #include <locale.h>
-#include <signal.h>
 #include <string.h>
 
 #include "glove-cli-environ.h"
@@ -42,6 +41,7 @@ print_help (void)
 int
 main (int argc, char **argv)
 {
+  glove_cli_environ_settle ();
   glove_cli_environ_scrub (argv);
   /* the two that matter: every further category is files to open at each start */
   (void) setlocale (LC_CTYPE, "");
@@ -49,8 +49,6 @@ main (int argc, char **argv)
   (void) bindtextdomain (GETTEXT_PACKAGE, GLOVE_LOCALEDIR);
   (void) bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   (void) textdomain (GETTEXT_PACKAGE);
-  /* a reader of ours that goes away is an error of the write, not the end of the session without a record */
-  (void) signal (SIGPIPE, SIG_IGN);
 
   if (argc < 2)
     return glove_cli_output_usage (NULL, _("no verb is given"));
