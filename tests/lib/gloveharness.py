@@ -146,11 +146,6 @@ class Operator:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def run_plainly(command, environment):
-    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
-    return Result(done.returncode, done.stdout, done.stderr)
-
-
 def missing_prerequisite(operator):
     """What this host lacks for any sandbox at all, or ""."""
     result = operator.run("doctor", "--json", timeout=120)
