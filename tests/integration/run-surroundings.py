@@ -42,7 +42,7 @@ class Tests:
                 for stream in streams:
                     os.close(stream)
 
-            result = self.run("--", "sh", "-c", "for i in 0 1 2; do readlink /proc/$$/fd/$i >>streams; done; echo out; echo err >&2",
+            result = self.run("--", "sh", "-c", "(readlink /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2 >streams); echo out; echo err >&2",
                               preexec_fn=close)
             inside = self.take("streams")
             _, events = self.last_events()
