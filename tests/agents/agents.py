@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 INSTALL_SECONDS = 600
+PING_SECONDS = 30
 
 
 class Agent:
@@ -36,6 +37,15 @@ def is_installed(cache, agent):
     return found.startswith(agent.version + '.') and os.access(cache / 'node_modules/.bin' / agent.program, os.X_OK)
 
 
+def registry_answers():
+    """npm itself tries again for minutes, once a package."""
+    try:
+        return subprocess.run(['npm', 'ping', '--fetch-retries', '0'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, timeout=PING_SECONDS, check=False).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
 def install(cache):
     """Installs what is missing. Returns None, or why not."""
     missing = [agent for agent in AGENTS if not is_installed(cache, agent)]
@@ -43,6 +53,8 @@ def install(cache):
         return None
     if shutil.which('npm') is None:
         return 'npm is not installed'
+    if not registry_answers():
+        return 'the package registry can\'t be reached'
     cache.mkdir(parents=True, exist_ok=True)
     command = ['npm', 'install', '--no-audit', '--no-fund', '--prefix', str(cache),
                *(f'{agent.package}@~{agent.version}.0' for agent in missing)]

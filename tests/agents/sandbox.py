@@ -196,9 +196,13 @@ class Terminal:
             pass
 
     def finish(self, seconds):
+        deadline = time.monotonic() + seconds
         self.pump(seconds, lambda: self.process.poll() is not None)
-        status = self.process.poll()
-        if status is None:
+        # The terminal can be closed a moment before the process has ended.
+        try:
+            status = self.process.wait(max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            status = None
             end(self.process)
         self.pump(0.5)
         os.close(self.master)
