@@ -18,11 +18,13 @@
 #include "glove-cli-verbs.h"
 #include "glove-egress-proxy.h"
 #include "glove-error.h"
+#include "glove-git-review.h"
 #include "glove-grant-resolver.h"
 #include "glove-random.h"
 #include "glove-session-environment.h"
 #include "glove-session-terminal.h"
 #include "glove-session.h"
+#include "glove-text.h"
 
 #define EGRESS_POLICY "exec"
 
@@ -275,12 +277,27 @@ explain_outcome (const GloveOutcome *outcome)
     g_printerr (_("glove: the agent was stopped: %s (see: glove why)\n"), glove_termination_get_name (outcome->cause));
 }
 
+static void
+print_refusals (GloveSession *session)
+{
+  const GPtrArray *refusals = glove_session_get_refusals (session);
+
+  for (guint i = 0; refusals != NULL && i < refusals->len; i++)
+    {
+      const GloveGitRefusal *refusal = g_ptr_array_index (refusals, i);
+      g_autofree char *path = glove_text_escape (refusal->path, -1);
+
+      g_printerr (_("glove: refused  %s: %s\n"), path, refusal->detail);
+    }
+}
+
 int
 glove_cli_launch_perform (GloveCliLaunch *self)
 {
   g_auto (Running) running = { .audit = { .run_folder = -1 } };
   g_autoptr (GError) error = NULL;
   GloveOutcome outcome = { 0 };
+  gboolean ended;
 
   if (!build (self, &running, &error))
     {
@@ -296,7 +313,9 @@ glove_cli_launch_perform (GloveCliLaunch *self)
       glove_cli_output_error (error);
       return GLOVE_CLI_STATUS_FAILED;
     }
-  if (!glove_session_run (running.session, &outcome, &error))
+  ended = glove_session_run (running.session, &outcome, &error);
+  print_refusals (running.session);
+  if (!ended)
     {
       glove_cli_output_error (error);
       return status_of_error (error);

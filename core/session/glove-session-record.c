@@ -180,3 +180,15 @@ glove_session_record_limit (const GloveLaunchSpec *spec, const GloveOutcome *out
   glove_audit_event_set_verdict (event, "limit", rule, allow);
   return g_steal_pointer (&event);
 }
+
+GloveAuditEvent *
+glove_session_record_git (const GloveLaunchSpec *spec, const GloveGitRefusal *refusal)
+{
+  g_autofree char *path = glove_text_escape (refusal->path, -1);
+  GloveAuditEvent *event = glove_audit_event_new (GLOVE_AUDIT_ACTION_OBSERVATION, GLOVE_AUDIT_STATUS_EXECUTION_ERROR,
+                                                  spec->session_id, path);
+
+  glove_audit_event_set_error (event, refusal->detail);
+  glove_audit_event_set_verdict (event, "file", "git's configuration is protected", "--allow-git-config");
+  return event;
+}

@@ -5,6 +5,7 @@
 #include <gio/gio.h>
 
 #include "glove-audit-event.h"
+#include "glove-git-review.h"
 #include "glove-launch-spec.h"
 #include "glove-outcome.h"
 #include "glove-sandbox-backend.h"
@@ -19,6 +20,8 @@ GloveAuditEvent *glove_session_record_launch (GloveSandboxBackend *backend, cons
 GloveAuditEvent *glove_session_record_exit (const GloveLaunchSpec *spec, const GloveOutcome *outcome);
 /* The denial of a limit that ended the session or refused something, or NULL when none did. */
 GloveAuditEvent *glove_session_record_limit (const GloveLaunchSpec *spec, const GloveOutcome *outcome);
+/* The denial of what the agent did to a protected repository. */
+GloveAuditEvent *glove_session_record_git (const GloveLaunchSpec *spec, const GloveGitRefusal *refusal);
 /* The limit behind @cause, or GLOVE_N_LIMITS. */
 GloveLimit glove_session_record_limit_of_cause (GloveTermination cause);
 

@@ -38,6 +38,7 @@ struct _GloveSession
   gint64 started_at;
   guint end_requests;
   gboolean finished;
+  GPtrArray *refusals; /* of GloveGitRefusal */
   GloveOutcome outcome;
   GError *error;
 };
@@ -66,6 +67,7 @@ glove_session_finalize (GObject *object)
   g_clear_object (&self->backend);
   g_clear_pointer (&self->spec, glove_launch_spec_unref);
   g_clear_pointer (&self->context, g_main_context_unref);
+  g_clear_pointer (&self->refusals, g_ptr_array_unref);
   g_clear_error (&self->error);
   G_OBJECT_CLASS (glove_session_parent_class)->finalize (object);
 }
@@ -279,6 +281,27 @@ drain (GloveSession *self)
     glove_egress_proxy_shutdown (self->egress);
 }
 
+/* The agent is gone, so that nothing can be put back. */
+static gboolean
+review (GloveSession *self, GError **error)
+{
+  self->refusals = glove_git_review_run (self->spec->grants);
+  for (guint i = 0; i < self->refusals->len; i++)
+    {
+      g_autoptr (GloveAuditEvent) event = glove_session_record_git (self->spec, self->refusals->pdata[i]);
+
+      if (!glove_audit_log_record (self->audit, event, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+const GPtrArray *
+glove_session_get_refusals (GloveSession *self)
+{
+  return self->refusals;
+}
+
 static gboolean
 record_end (GloveSession *self, GError **error)
 {
@@ -300,6 +323,7 @@ glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error
 
   if (self->error != NULL)
     {
+      (void) review (self, NULL);
       record_refusal (self, self->error);
       g_propagate_error (error, g_steal_pointer (&self->error));
       return FALSE;
@@ -308,7 +332,7 @@ glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error
   if (self->spec->tty || self->spec->limits.value[GLOVE_LIMIT_OUTPUT] != 0)
     self->outcome.usage.output_bytes = glove_output_budget_get_bytes (self->budget);
   *ret_outcome = self->outcome;
-  if (record_end (self, error))
+  if (review (self, error) && record_end (self, error))
     return TRUE;
   g_prefix_error (error, "the agent ended, but its end can't be recorded: ");
   return FALSE;

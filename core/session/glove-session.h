@@ -26,6 +26,8 @@ gboolean glove_session_prepare (GloveSession *self, GError **error);
 /* Lets the agent go, runs the thread-default main context until it ended and everything of it is gone, and records the end. FALSE: it
  * never ran, or how it ended can't be told. With a record of the end that failed, @ret_outcome is set all the same. */
 gboolean glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error);
+/* (element-type GloveGitRefusal): what was undone after the end; borrowed, NULL before it. */
+const GPtrArray *glove_session_get_refusals (GloveSession *self);
 /* Kills the agent and everything it started; the outcome says @cause. Idempotent. */
 void glove_session_stop (GloveSession *self, GloveTermination cause);
 /* To the agent; the operator's second request to end is a stop. */

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import resource
+import shutil
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -55,9 +56,37 @@ class Tests:
         result = self.run("--", "true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
         self.check("no file may grow: an error, not a signal", result.status == 125 and "error[" in result.text_err(), result)
 
+    def git_redirected(self):
+        """What the agent adds to a repository, so that git on the host reads another configuration, is undone and told."""
+        repository = self.operator.make_folder("workspace", ".git")
+        for name in ("objects", "hooks"):
+            self.operator.make_folder("workspace", ".git", name)
+        self.operator.write("workspace/.git/HEAD", "ref: refs/heads/main\n")
+        self.operator.write("workspace/.git/config", "[core]\n")
+        attack = ("--", "sh", "-c", "mkdir evil; echo ../evil >.git/commondir; exit 7")
+        allowed = self.run("--allow-git-config", *attack)
+        kept = os.path.exists(repository + "/commondir")
+        self.check("--allow-git-config leaves it", allowed.status == 7 and kept, allowed)
+        if kept:
+            os.unlink(repository + "/commondir")
+        shutil.rmtree(os.path.join(self.workspace, "evil"), ignore_errors=True)
+        refused = self.run("--quiet", *attack)
+        _, events = self.last_events()
+        denials = [event for event in events if event.get("plane") == "file"]
+        self.check("a commondir that the agent adds is renamed aside", refused.status == 7
+                   and not os.path.exists(repository + "/commondir")
+                   and os.path.exists(repository + "/commondir.refused-by-glove"), refused)
+        self.check("it is told on standard error", "glove: refused" in refused.text_err()
+                   and "/.git/commondir" in refused.text_err(), refused)
+        self.check("it is recorded as a denial before the end", len(denials) == 1
+                   and denials[0]["allow"] == "--allow-git-config" and denials[0]["tool"].endswith("/.git/commondir")
+                   and events[-1]["action"] == "agent_exit", events)
+        shutil.rmtree(repository)
+
     def all(self):
         self.closed_streams()
         self.file_size_limit()
+        self.git_redirected()
 
 
 def main():

@@ -11,6 +11,7 @@
 #include "glove-bounds.h"
 #include "glove-error.h"
 #include "glove-fd.h"
+#include "glove-git-review.h"
 #include "glove-grant-resolver.h"
 #include "glove-test.h"
 
@@ -465,6 +466,97 @@ test_too_many (Fixture *fixture, gconstpointer data)
   g_assert_nonnull (glove_error_get_hint (error));
 }
 
+/* --- after the end --- */
+
+static gboolean
+is_there (Fixture *fixture, const char *path)
+{
+  g_autofree char *full = g_build_filename (fixture->root, path, NULL);
+  struct stat st;
+
+  return lstat (full, &st) == 0;
+}
+
+/* The paths, relative to the root, one a word. */
+static void
+review (Fixture *fixture, const char *expected, const char *detail)
+{
+  g_autoptr (GPtrArray) refusals = glove_git_review_run (fixture->grants);
+  g_autoptr (GString) found = g_string_new (NULL);
+
+  for (guint i = 0; i < refusals->len; i++)
+    {
+      const GloveGitRefusal *refusal = refusals->pdata[i];
+
+      g_string_append_printf (found, "%s%s", i > 0 ? " " : "", refusal->path + strlen (fixture->root) + 1);
+      g_test_message ("%s", refusal->detail);
+      if (strstr (refusal->detail, detail) == NULL)
+        g_error ("'%s' does not say '%s'", refusal->detail, detail);
+    }
+  g_assert_cmpstr (found->str, ==, expected);
+}
+
+static void
+test_review (Fixture *fixture, gconstpointer data)
+{
+  make_repository (fixture, "work/.git");
+  make_repository (fixture, "work/.git/modules/sub");
+  make_repository (fixture, "work/bare.git");
+  make_repository (fixture, "work/untouched/.git");
+  make_folder (fixture, "work/.git/worktrees/tree");
+  make_file (fixture, "work/.git/worktrees/tree/HEAD", "x\n");
+  make_file (fixture, "work/.git/worktrees/tree/commondir", "../..\n");
+  make_file (fixture, "work/.git/worktrees/tree/gitdir", "/x/.git\n");
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  review (fixture, "", "");
+  make_file (fixture, "work/.git/commondir", "/tmp/evil\n");
+  make_link (fixture, "/tmp/evil", "work/.git/modules/sub/commondir");
+  make_folder (fixture, "work/bare.git/commondir");
+  make_file (fixture, "work/elsewhere/commondir", "not git's\n");
+  review (fixture, "work/.git/commondir work/bare.git/commondir work/.git/modules/sub/commondir",
+          "renamed to commondir.refused-by-glove");
+  g_assert_false (is_there (fixture, "work/.git/commondir"));
+  g_assert_true (is_there (fixture, "work/.git/commondir.refused-by-glove"));
+  g_assert_true (is_there (fixture, "work/.git/modules/sub/commondir.refused-by-glove"));
+  g_assert_true (is_there (fixture, "work/bare.git/commondir.refused-by-glove"));
+  g_assert_true (is_there (fixture, "work/.git/worktrees/tree/commondir"));
+  g_assert_true (is_there (fixture, "work/elsewhere/commondir"));
+  review (fixture, "", "");
+}
+
+/* The name aside is taken, and the folder can't be written: both are the agent's to do. */
+static void
+test_review_resisted (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_build_filename (fixture->work, ".git", NULL);
+
+  make_repository (fixture, "work/.git");
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  make_file (fixture, "work/.git/commondir.refused-by-glove/x", "x");
+  make_file (fixture, "work/.git/commondir", "/tmp/evil\n");
+  g_assert_cmpint (g_chmod (folder, 0), ==, 0);
+  review (fixture, "work/.git/commondir", "renamed to commondir.refused-by-glove-");
+  g_assert_cmpint (g_chmod (folder, 0), ==, 0);
+  review (fixture, "", "");
+  g_assert_cmpint (g_chmod (folder, 0700), ==, 0);
+  g_assert_false (is_there (fixture, "work/.git/commondir"));
+}
+
+/* The grant is the repository itself; and where git's files are the agent's to change, nothing is looked at. */
+static void
+test_review_itself (Fixture *fixture, gconstpointer data)
+{
+  make_repository (fixture, "work");
+  glove_grant_resolver_set_allow_git_config (fixture->resolver, GPOINTER_TO_INT (data));
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  make_file (fixture, "work/commondir", "/tmp/evil\n");
+  review (fixture, GPOINTER_TO_INT (data) ? "" : "work/commondir", "renamed");
+  g_assert_cmpint (is_there (fixture, "work/commondir"), ==, GPOINTER_TO_INT (data));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -490,5 +582,9 @@ main (int argc, char **argv)
   ADD ("elsewhere-note", test_elsewhere_note);
   ADD ("gave-up", test_gave_up);
   ADD ("too-many", test_too_many);
+  ADD ("review", test_review);
+  ADD ("review-resisted", test_review_resisted);
+  ADD ("review-itself", test_review_itself);
+  g_test_add ("/policy/git-protection/review-allowed", Fixture, GINT_TO_POINTER (TRUE), set_up, test_review_itself, tear_down);
   return g_test_run ();
 }
