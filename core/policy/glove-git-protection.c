@@ -27,6 +27,8 @@
 
 #define BENEATH (RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS)
 #define WORKTREES "worktrees"
+#define MODULES "modules"
+#define COMMON "commondir"
 
 typedef struct _Node Node;
 struct _Node {
@@ -169,12 +171,42 @@ get_type (int dirfd, const char *name)
   return fstatat (dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? st.st_mode & S_IFMT : 0;
 }
 
-/* As git tells: HEAD, and objects of its own or a pointer to where they are. */
+/* The whole of a small file, opened without following; NULL when it can't be had. */
+static char *
+read_small (int dirfd, const char *name, gsize max)
+{
+  glove_autofd int fd = openat (dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  g_autoptr (GBytes) bytes = NULL;
+  struct stat st;
+
+  if (fd < 0 || fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
+    return NULL;
+  bytes = glove_fd_read_all (fd, max, NULL);
+  return bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+}
+
+static gboolean
+config_says (int dirfd, const char *config, const char *word)
+{
+  g_autofree char *text = read_small (dirfd, config, GLOVE_GIT_CONFIG_MAX);
+  g_autofree char *lower = text == NULL ? NULL : g_ascii_strdown (text, -1);
+
+  return lower != NULL && strstr (lower, word) != NULL;
+}
+
+/* As git tells: HEAD, and objects of its own or a pointer to where they are. Any of these an agent can take away in one session and
+ * put back in the next, so what it can't take away tells too: what was protected before. */
 static gboolean
 is_repository (int dirfd)
 {
-  return get_type (dirfd, "HEAD") != 0
-         && (get_type (dirfd, "objects") != 0 || get_type (dirfd, "commondir") != 0);
+  struct stat config;
+
+  if (get_type (dirfd, "HEAD") != 0 && (get_type (dirfd, "objects") != 0 || get_type (dirfd, "commondir") != 0))
+    return TRUE;
+  if (get_type (dirfd, "commondir") == S_IFREG && get_type (dirfd, "gitdir") == S_IFREG)
+    return TRUE;
+  return get_type (dirfd, "hooks") == S_IFDIR && fstatat (dirfd, "config", &config, AT_SYMLINK_NOFOLLOW) == 0
+         && S_ISREG (config.st_mode) && (config.st_size == 0 || config_says (dirfd, "config", "[core"));
 }
 
 /* --- one repository --- */
@@ -189,13 +221,14 @@ hand_over (int dirfd, const char *name)
     (void) !fchownat (dirfd, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
 }
 
-/* What is missing could be made by the agent: so it is made here, empty, which means the same to git. FALSE: it can't be. */
+/* What is missing could be made by the agent: so it is made here, such that it means the same to git. @content: NULL for a folder.
+ * FALSE: it can't be. */
 static gboolean
-make_empty (int dirfd, const char *name, gboolean folder)
+make_neutral (int dirfd, const char *name, const char *content)
 {
   glove_autofd int fd = -1;
 
-  if (folder)
+  if (content == NULL)
     {
       if (mkdirat (dirfd, name, 0755) < 0)
         return FALSE;
@@ -205,6 +238,14 @@ make_empty (int dirfd, const char *name, gboolean folder)
       fd = openat (dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
       if (fd < 0)
         return FALSE;
+      if (!glove_fd_write_all (fd, content, strlen (content), NULL))
+        {
+          int saved = errno;
+
+          (void) unlinkat (dirfd, name, 0);
+          errno = saved;
+          return FALSE;
+        }
     }
   hand_over (dirfd, name);
   return TRUE;
@@ -252,14 +293,14 @@ protect (Scan *scan, Node *node, int dirfd, const char *name, GError **error)
 
 /* Protects @name, and makes it first when it is missing. */
 static gboolean
-protect_or_make (Scan *scan, Node *node, int dirfd, const char *name, gboolean folder, GError **error)
+protect_or_make (Scan *scan, Node *node, int dirfd, const char *name, const char *content, GError **error)
 {
   g_autofree char *relative = join (node->path, name);
 
   if (get_type (dirfd, name) == 0)
     {
-      if (make_empty (dirfd, name, folder))
-        add_note (scan, relative, "was missing: an empty one was made, so that the agent can't make it");
+      if (make_neutral (dirfd, name, content))
+        add_note (scan, relative, "was missing: one that changes nothing was made, so that the agent can't make it");
       else if (errno != EEXIST)
         {
           add_note (scan, relative, "is missing, and could not be made (%s)", g_strerror (errno));
@@ -269,36 +310,28 @@ protect_or_make (Scan *scan, Node *node, int dirfd, const char *name, gboolean f
   return protect (scan, node, dirfd, name, error);
 }
 
-/* The whole of a small file, opened without following; NULL when it can't be had. */
-static char *
-read_small (int dirfd, const char *name, gsize max)
-{
-  glove_autofd int fd = openat (dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  g_autoptr (GBytes) bytes = NULL;
-  struct stat st;
-
-  if (fd < 0 || fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
-    return NULL;
-  bytes = glove_fd_read_all (fd, max, NULL);
-  return bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-}
-
 /* Words that make git look elsewhere: only the operator can judge what lies there. */
 static gboolean
 look_into_config (Scan *scan, Node *node, int dirfd, GError **error)
 {
   g_autofree char *relative = join (node->path, "config");
-  g_autofree char *text = read_small (dirfd, "config", GLOVE_GIT_CONFIG_MAX);
-  g_autofree char *lower = text == NULL ? NULL : g_ascii_strdown (text, -1);
 
-  if (lower == NULL)
-    return TRUE;
-  if (strstr (lower, "hookspath") != NULL || strstr (lower, "[include") != NULL)
+  if (config_says (dirfd, "config", "hookspath") || config_says (dirfd, "config", "[include"))
     add_note (scan, relative, "names hooks or configuration elsewhere (core.hooksPath, include): what of it lies in a writable "
                               "grant is not protected");
-  if (strstr (lower, "worktreeconfig") != NULL)
-    return protect_or_make (scan, node, dirfd, "config.worktree", FALSE, error);
-  return TRUE;
+  return !config_says (dirfd, "config", "worktreeconfig")
+         || protect_or_make (scan, node, dirfd, "config.worktree", "", error);
+}
+
+/* Where this file names another folder, git reads configuration and hooks from there: also in a repository that never had one. */
+static gboolean
+protect_common (Scan *scan, Node *node, int dirfd, GError **error)
+{
+  g_autofree char *text = read_small (dirfd, COMMON, GLOVE_GIT_FILE_MAX);
+
+  if (get_type (dirfd, COMMON) != 0 && (text == NULL || strcmp (g_strchomp (text), ".") != 0))
+    add_note (scan, node->path, "takes its configuration from elsewhere (commondir): only what lies in it is protected");
+  return protect_or_make (scan, node, dirfd, COMMON, ".\n", error);
 }
 
 static gboolean
@@ -307,7 +340,17 @@ is_worktree (const Node *node, int dirfd)
   g_autofree char *folder = g_path_get_dirname (node->path);
   g_autofree char *name = g_path_get_basename (folder);
 
-  return get_type (dirfd, "commondir") != 0 && strcmp (name, WORKTREES) == 0;
+  return get_type (dirfd, COMMON) != 0 && strcmp (name, WORKTREES) == 0;
+}
+
+static gboolean
+protect_worktree (Scan *scan, Node *node, int dirfd, GError **error)
+{
+  if (!protect (scan, node, dirfd, COMMON, error) || !protect (scan, node, dirfd, "gitdir", error))
+    return FALSE;
+  return config_says (dirfd, "../../config", "worktreeconfig")
+           ? protect_or_make (scan, node, dirfd, "config.worktree", "", error)
+           : protect (scan, node, dirfd, "config.worktree", error);
 }
 
 static gboolean
@@ -316,20 +359,13 @@ protect_repository (Scan *scan, Node *node, int dirfd, GError **error)
   if (!bind_way (scan, node, error))
     return FALSE;
   if (is_worktree (node, dirfd))
-    return protect (scan, node, dirfd, "commondir", error) && protect (scan, node, dirfd, "gitdir", error)
-           && protect (scan, node, dirfd, "config.worktree", error);
-  if (get_type (dirfd, "commondir") != 0)
-    {
-      add_note (scan, node->path, "takes its configuration from elsewhere (commondir): only what lies in it is protected");
-      if (!protect (scan, node, dirfd, "commondir", error))
-        return FALSE;
-    }
-  if (!protect_or_make (scan, node, dirfd, "hooks", TRUE, error)
-      || !protect_or_make (scan, node, dirfd, "config", FALSE, error)
+    return protect_worktree (scan, node, dirfd, error);
+  if (!protect_common (scan, node, dirfd, error) || !protect_or_make (scan, node, dirfd, "hooks", NULL, error)
+      || !protect_or_make (scan, node, dirfd, "config", "", error)
       || !protect (scan, node, dirfd, "config.worktree", error) || !look_into_config (scan, node, dirfd, error))
     return FALSE;
-  if (get_type (dirfd, "modules") == S_IFDIR)
-    add_node (scan, node, "modules", 0);
+  if (get_type (dirfd, MODULES) == S_IFDIR)
+    add_node (scan, node, MODULES, 0);
   if (get_type (dirfd, WORKTREES) == S_IFDIR)
     add_node (scan, node, WORKTREES, 0);
   return TRUE;
@@ -400,8 +436,18 @@ look_for_repository (Scan *scan, Node *node, int dirfd, GError **error)
   return TRUE;
 }
 
+/* Objects by the first byte of their names: up to 256 folders, in none of which anything else belongs. */
+static gboolean
+is_fan_out (const Node *node, const char *name)
+{
+  g_autofree char *folder = g_path_get_basename (node->path);
+
+  return strcmp (folder, "objects") == 0 && strlen (name) == 2 && g_ascii_isxdigit (name[0]) && g_ascii_isxdigit (name[1]);
+}
+
+/* @repository: its modules and worktrees are nodes already. */
 static void
-list_folders (Scan *scan, Node *node, int dirfd)
+list_folders (Scan *scan, Node *node, int dirfd, gboolean repository)
 {
   glove_autofd int copy = openat (dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *dir = copy < 0 ? NULL : fdopendir (copy);
@@ -417,7 +463,8 @@ list_folders (Scan *scan, Node *node, int dirfd)
       else if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
         continue;
       else if (strcmp (entry->d_name, ".") == 0 || strcmp (entry->d_name, "..") == 0
-               || strcmp (entry->d_name, ".git") == 0)
+               || strcmp (entry->d_name, ".git") == 0 || is_fan_out (node, entry->d_name)
+               || (repository && (strcmp (entry->d_name, MODULES) == 0 || strcmp (entry->d_name, WORKTREES) == 0)))
         continue;
       else if (entry->d_type == DT_DIR || get_type (dirfd, entry->d_name) == S_IFDIR)
         add_node (scan, node, entry->d_name, node->depth + 1);
@@ -426,9 +473,11 @@ list_folders (Scan *scan, Node *node, int dirfd)
 }
 
 static gboolean
-is_named_git (const Node *node)
+is_named_git (const Scan *scan, const Node *node)
 {
-  return strcmp (node->path, ".git") == 0 || g_str_has_suffix (node->path, "/.git");
+  g_autofree char *path = dup_host_path (scan, node->path);
+
+  return g_str_has_suffix (path, "/.git");
 }
 
 static gboolean
@@ -436,16 +485,21 @@ visit (Scan *scan, Node *node, GError **error)
 {
   glove_autofd int fd = glove_fd_openat2 (scan->grant->fd, node->path[0] == '\0' ? "." : node->path,
                                           O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0, BENEATH, NULL);
+  gboolean repository = FALSE;
 
   /* Gone, or not ours to read: nor is it the agent's. A repository's own folder is another matter. */
   if (fd < 0)
-    return !is_named_git (node) || bind_way (scan, node, error);
-  if (is_named_git (node) || is_repository (fd))
-    return protect_repository (scan, node, fd, error);
+    return !is_named_git (scan, node) || bind_way (scan, node, error);
+  repository = is_named_git (scan, node) || is_repository (fd);
+  if (repository && !protect_repository (scan, node, fd, error))
+    return FALSE;
+  if (is_named_git (scan, node))
+    return TRUE;
+  /* What looks like a repository was perhaps made to look so, in a folder that holds others. */
   if (!look_for_repository (scan, node, fd, error))
     return FALSE;
   if (node->depth < GLOVE_GIT_SCAN_DEPTH)
-    list_folders (scan, node, fd);
+    list_folders (scan, node, fd, repository);
   return TRUE;
 }
 

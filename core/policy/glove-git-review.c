@@ -13,8 +13,8 @@
 
 #include "glove-random.h"
 
-/* gitrepository-layout(5): where it is, git takes configuration and hooks from the folder that it names. It can't be kept away
- * beforehand: an empty one breaks the repository, and nothing can be mounted on what isn't there. */
+/* gitrepository-layout(5): where it is, git takes configuration and hooks from the folder that it names. Mostly one is
+ * there from the start, which can't be changed (glove-git-protection.c); this is for a folder in which it could not be made. */
 #define NAME "commondir"
 #define ASIDE NAME ".refused-by-glove"
 

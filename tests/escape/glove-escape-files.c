@@ -46,6 +46,8 @@ REFUSE_WRITE (read_grant, below (probe_fact ("read-grant"), "secret"))
 REFUSE_WRITE (read_grant_new, below (probe_fact ("read-grant"), "new"))
 REFUSE_WRITE (git_hook, ".git/hooks/pre-commit")
 REFUSE_WRITE (git_config, ".git/config")
+REFUSE_WRITE (git_common, ".git/commondir")
+REFUSE_WRITE (submodule_common, ".git/modules/sub/commondir")
 REFUSE_WRITE (submodule_config, ".git/modules/sub/config")
 REFUSE_WRITE (submodule_hook, ".git/modules/sub/hooks/post-checkout")
 REFUSE_WRITE (worktree_config, ".git/worktrees/wt/config.worktree")
@@ -263,6 +265,8 @@ const Probe probes_files[] = {
   { "make a file in a read grant", probe_write_read_grant_new },
   { "write a git hook", probe_write_git_hook },
   { "write git's configuration", probe_write_git_config },
+  { "say that git's configuration is elsewhere", probe_write_git_common },
+  { "say that a submodule's configuration is elsewhere", probe_write_submodule_common },
   { "write a submodule's configuration", probe_write_submodule_config },
   { "write a submodule's hook", probe_write_submodule_hook },
   { "write a worktree's configuration", probe_write_worktree_config },

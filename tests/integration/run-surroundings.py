@@ -70,7 +70,19 @@ class Tests:
         if kept:
             os.unlink(repository + "/commondir")
         shutil.rmtree(os.path.join(self.workspace, "evil"), ignore_errors=True)
-        refused = self.run("--quiet", *attack)
+        kept = self.run("--quiet", *attack)
+        with open(repository + "/commondir", encoding="utf-8") as file:
+            self.check("a commondir is there, and can't be changed", kept.status == 7 and file.read() == ".\n"
+                       and "Read-only file system" in kept.text_err(), kept)
+        if self.operator.uid != 0:
+            self.git_unwritable(repository)
+        shutil.rmtree(repository)
+
+    def git_unwritable(self, repository):
+        """Where no commondir can be made beforehand, the agent's is undone and told."""
+        os.unlink(repository + "/commondir")
+        os.chmod(repository, 0o555)
+        refused = self.run("--quiet", "--", "sh", "-c", "chmod 755 .git; echo ../evil >.git/commondir; exit 7")
         _, events = self.last_events()
         denials = [event for event in events if event.get("plane") == "file"]
         self.check("a commondir that the agent adds is renamed aside", refused.status == 7
@@ -81,7 +93,6 @@ class Tests:
         self.check("it is recorded as a denial before the end", len(denials) == 1
                    and denials[0]["allow"] == "--allow-git-config" and denials[0]["tool"].endswith("/.git/commondir")
                    and events[-1]["action"] == "agent_exit", events)
-        shutil.rmtree(repository)
 
     def all(self):
         self.closed_streams()

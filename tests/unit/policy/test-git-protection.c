@@ -68,7 +68,7 @@ make_link (Fixture *fixture, const char *target, const char *path)
   g_assert_cmpint (symlink (target, full), ==, 0);
 }
 
-/* What `git init` leaves, as far as it matters. */
+/* What `git init` leaves, as far as it matters, and what the first session adds. */
 static void
 make_repository (Fixture *fixture, const char *path)
 {
@@ -76,7 +76,9 @@ make_repository (Fixture *fixture, const char *path)
   g_autofree char *config = g_build_filename (path, "config", NULL);
   g_autofree char *objects = g_build_filename (path, "objects", NULL);
   g_autofree char *hooks = g_build_filename (path, "hooks", NULL);
+  g_autofree char *common = g_build_filename (path, "commondir", NULL);
 
+  make_file (fixture, common, ".\n");
   make_file (fixture, head, "ref: refs/heads/main\n");
   make_file (fixture, config, "[core]\n\tbare = false\n");
   make_folder (fixture, objects);
@@ -149,7 +151,7 @@ test_plain (Fixture *fixture, gconstpointer data)
   make_repository (fixture, "work/.git");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config");
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/commondir");
   g_assert_cmpuint (fixture->notes->len, ==, 0);
 }
 
@@ -180,18 +182,72 @@ test_missing_parts (Fixture *fixture, gconstpointer data)
 {
   g_autofree char *hooks = g_build_filename (fixture->work, ".git", "hooks", NULL);
   g_autofree char *config = g_build_filename (fixture->work, ".git", "config", NULL);
+  g_autofree char *common = g_build_filename (fixture->work, ".git", "commondir", NULL);
+  g_autofree char *text = NULL;
   struct stat st;
 
   make_folder (fixture, "work/.git");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config");
-  assert_note (fixture, "hooks' was missing: an empty one was made");
-  assert_note (fixture, "config' was missing: an empty one was made");
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/commondir");
+  assert_note (fixture, "hooks' was missing: one that changes nothing was made");
+  assert_note (fixture, "config' was missing: one that changes nothing was made");
+  assert_note (fixture, "commondir' was missing: one that changes nothing was made");
   g_assert_cmpint (stat (hooks, &st), ==, 0);
   g_assert_true (S_ISDIR (st.st_mode));
   g_assert_cmpint (stat (config, &st), ==, 0);
   g_assert_cmpint (st.st_size, ==, 0);
+  g_assert_true (g_file_get_contents (common, &text, NULL, NULL));
+  g_assert_cmpstr (text, ==, ".\n");
+}
+
+/* An agent may make a folder look like a repository, or a repository look like none: the next session protects as much. */
+static void
+test_disguised (Fixture *fixture, gconstpointer data)
+{
+  static const char *const gone[] = { "work/.git/modules/m/HEAD", "work/bare.git/HEAD", "work/.git/worktrees/w/HEAD" };
+
+  make_repository (fixture, "work/.git");
+  make_repository (fixture, "work/.git/modules/m");
+  make_repository (fixture, "work/bare.git");
+  make_repository (fixture, "work/lib/deep/.git");
+  make_file (fixture, "work/.git/worktrees/w/HEAD", "x\n");
+  make_file (fixture, "work/.git/worktrees/w/commondir", "../..\n");
+  make_file (fixture, "work/.git/worktrees/w/gitdir", "/elsewhere/.git\n");
+  for (guint i = 0; i < G_N_ELEMENTS (gone); i++)
+    {
+      g_autofree char *path = g_build_filename (fixture->root, gone[i], NULL);
+
+      g_assert_cmpint (g_unlink (path), ==, 0);
+    }
+  make_repository (fixture, "work");
+  make_repository (fixture, "work/lib");
+  make_repository (fixture, "work/.git/modules");
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  EXPECT ("r work/hooks", "r work/config", "r work/commondir", "w work/.git", "r work/.git/hooks", "r work/.git/config",
+          "r work/.git/commondir", "w work/.git/modules", "r work/.git/modules/hooks", "r work/.git/modules/config",
+          "r work/.git/modules/commondir", "w work/.git/modules/m", "r work/.git/modules/m/hooks",
+          "r work/.git/modules/m/config", "r work/.git/modules/m/commondir", "w work/.git/worktrees",
+          "w work/.git/worktrees/w", "r work/.git/worktrees/w/commondir", "r work/.git/worktrees/w/gitdir", "w work/bare.git",
+          "r work/bare.git/hooks", "r work/bare.git/config", "r work/bare.git/commondir", "w work/lib", "r work/lib/hooks",
+          "r work/lib/config", "r work/lib/commondir", "w work/lib/deep", "w work/lib/deep/.git",
+          "r work/lib/deep/.git/hooks", "r work/lib/deep/.git/config", "r work/lib/deep/.git/commondir");
+}
+
+static void
+test_missing_worktree_config (Fixture *fixture, gconstpointer data)
+{
+  make_repository (fixture, "work/.git");
+  make_file (fixture, "work/.git/config", "[core]\n[extensions]\n\tworktreeConfig = true\n");
+  make_file (fixture, "work/.git/worktrees/w/HEAD", "x\n");
+  make_file (fixture, "work/.git/worktrees/w/commondir", "../..\n");
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/commondir", "r work/.git/config.worktree",
+          "w work/.git/worktrees", "w work/.git/worktrees/w", "r work/.git/worktrees/w/commondir",
+          "r work/.git/worktrees/w/config.worktree");
+  assert_note (fixture, "worktrees/w/config.worktree' was missing");
 }
 
 static void
@@ -208,12 +264,12 @@ test_worktrees_and_modules (Fixture *fixture, gconstpointer data)
   make_file (fixture, "work/libs/one/.git", "gitdir: ../../.git/modules/libs/one\n");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/config.worktree", "w work/.git/worktrees",
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/commondir", "r work/.git/config.worktree", "w work/.git/worktrees",
           "w work/.git/worktrees/w1", "r work/.git/worktrees/w1/commondir", "r work/.git/worktrees/w1/gitdir",
           "r work/.git/worktrees/w1/config.worktree", "w work/.git/modules", "w work/.git/modules/libs",
-          "w work/.git/modules/libs/one", "r work/.git/modules/libs/one/hooks", "r work/.git/modules/libs/one/config",
+          "w work/.git/modules/libs/one", "r work/.git/modules/libs/one/hooks", "r work/.git/modules/libs/one/config", "r work/.git/modules/libs/one/commondir",
           "w work/.git/modules/libs/one/modules", "w work/.git/modules/libs/one/modules/inner",
-          "r work/.git/modules/libs/one/modules/inner/hooks", "r work/.git/modules/libs/one/modules/inner/config",
+          "r work/.git/modules/libs/one/modules/inner/hooks", "r work/.git/modules/libs/one/modules/inner/config", "r work/.git/modules/libs/one/modules/inner/commondir",
           "w work/libs", "w work/libs/one", "r work/libs/one/.git");
 }
 
@@ -262,7 +318,7 @@ test_worktree_granted (Fixture *fixture, gconstpointer data)
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   grant (fixture, GLOVE_GRANT_WRITE, "main/.git");
   finish (fixture);
-  EXPECT ("r work/.git", "r main/.git/hooks", "r main/.git/config", "w main/.git/worktrees", "w main/.git/worktrees/w",
+  EXPECT ("r work/.git", "r main/.git/hooks", "r main/.git/config", "r main/.git/commondir", "w main/.git/worktrees", "w main/.git/worktrees/w",
           "r main/.git/worktrees/w/commondir");
   g_assert_cmpuint (fixture->notes->len, ==, 0);
 }
@@ -308,7 +364,7 @@ test_links (Fixture *fixture, gconstpointer data)
   make_link (fixture, "nowhere", "work/.git/config.worktree");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.githooks");
+  EXPECT ("w work/.git", "r work/.githooks", "r work/.git/commondir");
   assert_note (fixture, "hooks' is a symbolic link: what it leads to is read-only");
   assert_note (fixture, "config' is a symbolic link out of the grant");
   assert_note (fixture, "config.worktree' is a symbolic link that leads nowhere");
@@ -324,7 +380,7 @@ test_git_is_link (Fixture *fixture, gconstpointer data)
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
   /* the folder itself is read-only, and protected as the repository it is */
-  EXPECT ("r work/real", "r work/real/hooks", "r work/real/config");
+  EXPECT ("r work/real", "r work/real/hooks", "r work/real/config", "r work/real/commondir");
   assert_note (fixture, "work/.git' is a symbolic link");
   assert_note (fixture, "sub/.git' is a symbolic link out of the grant");
 }
@@ -342,7 +398,7 @@ test_odd_types (Fixture *fixture, gconstpointer data)
   make_file (fixture, "work/.git/hooks", "a file");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.git/hooks");
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/commondir");
   assert_note (fixture, "config' is neither a file nor a folder");
 }
 
@@ -355,8 +411,8 @@ test_nested (Fixture *fixture, gconstpointer data)
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
   EXPECT ("w work/1", "w work/1/2", "w work/1/2/3", "w work/1/2/3/4", "w work/1/2/3/4/5", "w work/1/2/3/4/5/.git",
-          "r work/1/2/3/4/5/.git/hooks", "r work/1/2/3/4/5/.git/config", "w work/bare.git", "r work/bare.git/hooks",
-          "r work/bare.git/config");
+          "r work/1/2/3/4/5/.git/hooks", "r work/1/2/3/4/5/.git/config", "r work/1/2/3/4/5/.git/commondir", "w work/bare.git", "r work/bare.git/hooks",
+          "r work/bare.git/config", "r work/bare.git/commondir");
 }
 
 /* What was typed rules where it lies: a read grant needs no protection, and is never opened up by one. */
@@ -371,7 +427,7 @@ test_typed_rules (Fixture *fixture, gconstpointer data)
   grant (fixture, GLOVE_GRANT_WRITE, "work/vendor/open");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/vendor/open/.git", "r work/vendor/open/.git/hooks", "r work/vendor/open/.git/config");
+  EXPECT ("w work/vendor/open/.git", "r work/vendor/open/.git/hooks", "r work/vendor/open/.git/config", "r work/vendor/open/.git/commondir");
 }
 
 static void
@@ -445,7 +501,7 @@ test_gave_up (Fixture *fixture, gconstpointer data)
     }
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
-  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config");
+  EXPECT ("w work/.git", "r work/.git/hooks", "r work/.git/config", "r work/.git/commondir");
   assert_note (fixture, "has too many folders to look through");
 }
 
@@ -475,6 +531,21 @@ is_there (Fixture *fixture, const char *path)
   struct stat st;
 
   return lstat (full, &st) == 0;
+}
+
+/* As if no "commondir" had been there, and none could be made. */
+static void
+forget_common (Fixture *fixture)
+{
+  for (guint i = fixture->grants->len; i > 0; i--)
+    {
+      const GloveGrant *grant = fixture->grants->pdata[i - 1];
+
+      if (!g_str_has_suffix (grant->host_path, "/commondir") || strstr (grant->host_path, "/worktrees/") != NULL)
+        continue;
+      g_assert_cmpint (g_unlink (grant->host_path), ==, 0);
+      g_ptr_array_remove_index (fixture->grants, i - 1);
+    }
 }
 
 /* The paths, relative to the root, one a word. */
@@ -509,6 +580,7 @@ test_review (Fixture *fixture, gconstpointer data)
   make_file (fixture, "work/.git/worktrees/tree/gitdir", "/x/.git\n");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
+  forget_common (fixture);
   review (fixture, "", "");
   make_file (fixture, "work/.git/commondir", "/tmp/evil\n");
   make_link (fixture, "/tmp/evil", "work/.git/modules/sub/commondir");
@@ -534,6 +606,7 @@ test_review_resisted (Fixture *fixture, gconstpointer data)
   make_repository (fixture, "work/.git");
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
+  forget_common (fixture);
   make_file (fixture, "work/.git/commondir.refused-by-glove/x", "x");
   make_file (fixture, "work/.git/commondir", "/tmp/evil\n");
   g_assert_cmpint (g_chmod (folder, 0), ==, 0);
@@ -552,6 +625,7 @@ test_review_itself (Fixture *fixture, gconstpointer data)
   glove_grant_resolver_set_allow_git_config (fixture->resolver, GPOINTER_TO_INT (data));
   grant (fixture, GLOVE_GRANT_WRITE, "work");
   finish (fixture);
+  forget_common (fixture);
   make_file (fixture, "work/commondir", "/tmp/evil\n");
   review (fixture, GPOINTER_TO_INT (data) ? "" : "work/commondir", "renamed");
   g_assert_cmpint (is_there (fixture, "work/commondir"), ==, GPOINTER_TO_INT (data));
@@ -566,6 +640,8 @@ main (int argc, char **argv)
   ADD ("read-only-or-none", test_read_only_or_none);
   ADD ("allowed", test_allowed);
   ADD ("missing-parts", test_missing_parts);
+  ADD ("disguised", test_disguised);
+  ADD ("missing-worktree-config", test_missing_worktree_config);
   ADD ("worktrees-and-modules", test_worktrees_and_modules);
   ADD ("order", test_order);
   ADD ("worktree", test_worktree);
