@@ -14,6 +14,8 @@
 #include "glove-executable.h"
 #include "glove-fd.h"
 #include "glove-launch-spec.h"
+#include "glove-link-check.h"
+#include "glove-path-pin.h"
 #include "glove-runtime-adapter.h"
 #include "glove-text.h"
 
@@ -21,13 +23,15 @@
 static const char *const default_search_paths[] = { "/usr/local/bin", "/usr/bin", NULL };
 
 static char *
-read_prompt (const char *file, GError **error)
+read_prompt (const char *file, GloveFileIdentity *ret_identity, GError **error)
 {
   glove_autofd int fd = glove_fd_openat2 (AT_FDCWD, file, O_RDONLY, 0, 0, error);
-  g_autoptr (GBytes) bytes = fd >= 0 ? glove_fd_read_all (fd, GLOVE_PROMPT_BYTES_MAX, error) : NULL;
+  g_autoptr (GBytes) bytes = NULL;
   const char *data;
   gsize length;
 
+  if (fd >= 0 && glove_path_pin_identify (fd, ret_identity, error))
+    bytes = glove_fd_read_all (fd, GLOVE_PROMPT_BYTES_MAX, error);
   if (bytes == NULL)
     {
       g_prefix_error (error, "can't read the prompt: ");
@@ -133,6 +137,16 @@ build_argv (const GloveCliLaunch *launch, const char *argv0)
   return g_strv_builder_end (builder);
 }
 
+/* A link in a grant must choose neither what is handed to the agent nor what is granted with its program. */
+static gboolean
+check_links (const GloveCliLaunch *launch, const GloveFileIdentity *prompt, GError **error)
+{
+  const GloveCliLaunchOptions *options = launch->options;
+
+  return (options->executable == NULL || glove_link_check_run (launch->grants, options->executable, NULL, error))
+         && (options->prompt_file == NULL || glove_link_check_run (launch->grants, options->prompt_file, prompt, error));
+}
+
 static gboolean
 set_up_runtime (GloveCliLaunch *launch, GError **error)
 {
@@ -141,6 +155,7 @@ set_up_runtime (GloveCliLaunch *launch, GError **error)
   g_autofree char *provider_url = NULL;
   g_autofree char *prompt = NULL;
   g_autofree char *argv0 = NULL;
+  GloveFileIdentity prompt_identity = { 0 };
   GloveRuntimeRequest request = { .home = GLOVE_HOME_DIRECTORY, .model = options->model };
 
   object = glove_catalog_create (launch->catalog, "runtime", options->runtime, GLOVE_TYPE_RUNTIME_ADAPTER, error);
@@ -154,11 +169,11 @@ set_up_runtime (GloveCliLaunch *launch, GError **error)
     }
   if (options->prompt_file != NULL)
     {
-      prompt = read_prompt (options->prompt_file, error);
+      prompt = read_prompt (options->prompt_file, &prompt_identity, error);
       if (prompt == NULL)
         return FALSE;
     }
-  if (!glove_cli_launch_resolve (launch, error))
+  if (!glove_cli_launch_resolve (launch, error) || !check_links (launch, &prompt_identity, error))
     return FALSE;
   request.workspace = launch->work_dir;
   request.provider_url = provider_url;

@@ -14,6 +14,7 @@
 #include "glove-error.h"
 #include "glove-fd.h"
 #include "glove-git-protection.h"
+#include "glove-link-check.h"
 #include "glove-mount-scan.h"
 #include "glove-path-pin.h"
 #include "glove-path.h"
@@ -24,6 +25,7 @@ typedef struct {
   GloveGrantAccess access;
   GloveGrantOrigin origin;
   GlovePathPin pin;
+  char *typed; /* absolute, but nothing resolved */
 } Entry;
 
 typedef struct {
@@ -45,6 +47,7 @@ entry_free (gpointer data)
   Entry *entry = data;
 
   glove_path_pin_clear (&entry->pin);
+  g_free (entry->typed);
   g_free (entry);
 }
 
@@ -135,6 +138,15 @@ merge (Entry *there, const Entry *entry, const char *quoted, GError **error)
   return TRUE;
 }
 
+/* As typed all the same: "x/.." of a link isn't what it is of a folder. */
+static char *
+dup_absolute (const char *path)
+{
+  g_autofree char *folder = g_path_is_absolute (path) ? NULL : g_get_current_dir ();
+
+  return folder == NULL ? g_strdup (path) : g_strconcat (folder, "/", path, NULL);
+}
+
 /**
  * glove_grant_resolver_add:
  * @access: %GLOVE_GRANT_READ or %GLOVE_GRANT_WRITE
@@ -160,7 +172,7 @@ glove_grant_resolver_add (GloveGrantResolver *self, GloveGrantAccess access, Glo
   g_return_val_if_fail (access == GLOVE_GRANT_READ || access == GLOVE_GRANT_WRITE, FALSE);
   g_return_val_if_fail (path != NULL, FALSE);
   entry = g_new0 (Entry, 1);
-  *entry = (Entry){ access, origin, GLOVE_PATH_PIN_INIT };
+  *entry = (Entry){ access, origin, GLOVE_PATH_PIN_INIT, dup_absolute (path) };
   g_ptr_array_add (owner, entry);
   quoted = glove_path_pin_quote (path);
   if (!glove_path_pin_open (&entry->pin, path, error)
@@ -465,6 +477,20 @@ protect_git (GloveGrantResolver *self, const GPtrArray *typed, GPtrArray *protec
   return TRUE;
 }
 
+static gboolean
+check_links (GloveGrantResolver *self, const GPtrArray *grants, GError **error)
+{
+  for (guint i = 0; i < self->entries->len; i++)
+    {
+      const Entry *entry = self->entries->pdata[i];
+
+      if (entry->origin != GLOVE_GRANT_ORIGIN_RUNTIME
+          && !glove_link_check_run (grants, entry->typed, &entry->pin.identity, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static void
 move_all (GPtrArray *from, GPtrArray *to)
 {
@@ -493,7 +519,7 @@ glove_grant_resolver_finish (GloveGrantResolver *self, GPtrArray **ret_notes, GE
   g_autoptr (GPtrArray) masks = g_ptr_array_new_with_free_func ((GDestroyNotify) glove_grant_unref);
   g_autoptr (GPtrArray) grants = build_typed (self, notes, error);
 
-  if (grants == NULL || !protect_git (self, grants, protections, notes, error)
+  if (grants == NULL || !check_links (self, grants, error) || !protect_git (self, grants, protections, notes, error)
       || !handle_sockets (self, grants, masks, notes, error))
     return NULL;
   move_all (protections, grants);

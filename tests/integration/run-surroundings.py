@@ -94,10 +94,25 @@ class Tests:
                    and denials[0]["allow"] == "--allow-git-config" and denials[0]["tool"].endswith("/.git/commondir")
                    and events[-1]["action"] == "agent_exit", events)
 
+    def prompt_through_link(self):
+        """A link in the workspace where the operator expects the task: what it leads to is not handed over."""
+        self.operator.write("secret", "hunter2")
+        program = self.operator.write("bin/agent", "#!/bin/sh\necho \"$@\"\n", 0o755)
+        link = os.path.join(self.workspace, "task.txt")
+        os.symlink("../secret", link)
+        result = self.operator.run("run", "codex", "--workspace", self.workspace, "--executable", program, "--prompt-file", link)
+        self.check("a prompt through a link out of the workspace is refused", result.status == 125
+                   and "error[denied]" in result.text_err() and b"hunter2" not in result.out, result)
+        os.unlink(link)
+        self.operator.write("workspace/task.txt", "say this")
+        result = self.operator.run("run", "codex", "--workspace", self.workspace, "--executable", program, "--prompt-file", link)
+        self.check("a prompt in the workspace is handed over", result.status == 0 and b"say this" in result.out, result)
+
     def all(self):
         self.closed_streams()
         self.file_size_limit()
         self.git_redirected()
+        self.prompt_through_link()
 
 
 def main():
