@@ -10,10 +10,12 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -114,6 +116,76 @@ probe_fchmod_setuid (void)
 
   (void) close (fd);
   return verdict;
+}
+
+/* What would hold up the operator's own programs, or take from a store that the whole machine shares. */
+static ProbeVerdict
+try_fcntl (int command, long argument)
+{
+  int fd = open (".", O_RDONLY | O_CLOEXEC);
+  ProbeVerdict verdict = PROBE_MUST_FAIL (fcntl (fd, command, argument), EPERM);
+
+  (void) close (fd);
+  return verdict;
+}
+
+static ProbeVerdict
+probe_lease (void)
+{
+  return try_fcntl (F_SETLEASE, F_WRLCK);
+}
+
+static ProbeVerdict
+probe_dnotify (void)
+{
+  return try_fcntl (F_NOTIFY, DN_CREATE);
+}
+
+static ProbeVerdict
+probe_io_setup (void)
+{
+  unsigned long context = 0;
+
+  return PROBE_MUST_FAIL (syscall (SYS_io_setup, 1, &context), ENOSYS);
+}
+
+REFUSE (core_scheduling, syscall (SYS_prctl, 62, 1, 0, 0, 0), EPERM)
+REFUSE (sctp, socket (AF_INET, SOCK_STREAM, 132), EPROTONOSUPPORT)
+REFUSE (dccp, socket (AF_INET6, 6, 0), ESOCKTNOSUPPORT)
+
+static ProbeVerdict
+try_folder_ioctl (unsigned long request)
+{
+  static char argument[8192];
+  int fd = open (".", O_RDONLY | O_CLOEXEC);
+  ProbeVerdict verdict = PROBE_MUST_FAIL (syscall (SYS_ioctl, fd, request, argument), EPERM);
+
+  (void) close (fd);
+  return verdict;
+}
+
+static ProbeVerdict
+probe_snapshot (void)
+{
+  return try_folder_ioctl (0x50009417); /* BTRFS_IOC_SNAP_CREATE_V2 */
+}
+
+static ProbeVerdict
+probe_encryption_key (void)
+{
+  return try_folder_ioctl (0xc0406618); /* FS_IOC_REMOVE_ENCRYPTION_KEY */
+}
+
+static ProbeVerdict
+probe_terminals (void)
+{
+  int count = 0;
+
+  while (count < 4096 && open ("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC) >= 0)
+    count++;
+  probe_detail ("%d terminals, then %s", count, strerrorname_np (errno));
+  (void) close_range (3, ~0U, 0);
+  return count <= 256 && errno == ENOSPC ? PROBE_CONTAINED : PROBE_ESCAPED;
 }
 
 /* ioctls of terminals, on a terminal of our own: the number is compared as the kernel does, in its low 32 bits */
@@ -242,6 +314,15 @@ const Probe probes_syscalls[] = {
   { "mknod with setuid", probe_mknod_setuid },
   { "make a character device", probe_mknod_device },
   { "make a block device", probe_mknod_block },
+  { "take a lease", probe_lease },
+  { "have notices of a folder without a quota", probe_dnotify },
+  { "io_setup, whose places the machine shares", probe_io_setup },
+  { "take a core from the others", probe_core_scheduling },
+  { "have the kernel load a protocol", probe_sctp },
+  { "have the kernel load a type of socket", probe_dccp },
+  { "make a snapshot of a subvolume", probe_snapshot },
+  { "remove a key of encrypted folders", probe_encryption_key },
+  { "use up the terminals", probe_terminals },
   { "TIOCSTI", probe_tiocsti },
   { "TIOCLINUX", probe_tioclinux },
   { "TIOCSETD", probe_tiocsetd },

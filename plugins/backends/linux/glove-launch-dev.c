@@ -45,7 +45,8 @@ bind_device (unsigned index)
   close (tree);
 }
 
-/* A few nodes of the host, and a devpts of its own. No gid= there: the group of terminals has no id inside. */
+/* A few nodes of the host, and a devpts of its own. No gid= there: the group of terminals has no id inside. max=, since all mounts of
+ * devpts together have 3072 (kernel.pty.max less kernel.pty.reserve). */
 void
 glove_launch_dev_add (GloveLaunchSandbox *self)
 {
@@ -56,7 +57,7 @@ glove_launch_dev_add (GloveLaunchSandbox *self)
   for (unsigned i = 0; i < sizeof links / sizeof *links; i++)
     if (symlink (links[i].target, links[i].path) < 0)
       glove_launch_fail (GLOVE_LAUNCH_STAGE_DEV, 100 + i);
-  if (mount ("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620") < 0)
+  if (mount ("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620,max=256") < 0)
     glove_launch_fail (GLOVE_LAUNCH_STAGE_DEVPTS, GLOVE_LAUNCH_NO_INDEX);
 }
 

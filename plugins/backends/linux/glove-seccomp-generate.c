@@ -26,6 +26,8 @@
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 #define NO_FAMILY (SECCOMP_RET_ERRNO | EAFNOSUPPORT)
+#define NO_TYPE (SECCOMP_RET_ERRNO | ESOCKTNOSUPPORT)
+#define NO_PROTOCOL (SECCOMP_RET_ERRNO | EPROTONOSUPPORT)
 
 #define PROGRAM_MAX 4096
 #define NAMES_MAX 1024
@@ -101,6 +103,12 @@ static void
 emit_return (Program *program, uint32_t verdict)
 {
   emit (program, BPF_RET | BPF_K, 0, 0, verdict);
+}
+
+static void
+emit_mask (Program *program, uint32_t bits)
+{
+  emit (program, BPF_ALU | BPF_AND | BPF_K, 0, 0, bits);
 }
 
 /* When the loaded word equals @k, @verdict. */
@@ -192,17 +200,81 @@ append_modes (Program *program, const Architecture *architecture)
     }
 }
 
+/* Two file systems let whoever owns a folder in a subvolume make a snapshot of all of it, which some kernels do without looking whose the
+ * rest is: of what they have, only sharing and comparing blocks. And keys of encrypted folders belong to the operator's session. */
 static void
 append_ioctl (Program *program, const Architecture *architecture)
 {
   static const uint32_t refused[] = { 0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* TIOCCONS */, 0x5423 /* TIOCSETD */ };
+  static const uint32_t shared[] = { 0x40049409 /* FICLONE */, 0x4020940d /* FICLONERANGE */, 0xc0189436 /* FIDEDUPERANGE */ };
+  static const uint32_t keys[] = { 0x6613 /* FS_IOC_SET_ENCRYPTION_POLICY */, 0x6617 /* FS_IOC_ADD_ENCRYPTION_KEY */,
+                                   0x6618 /* FS_IOC_REMOVE_ENCRYPTION_KEY */, 0x6619 /* … of all users */ };
   Program body = { .length = 0 };
 
   emit_load_argument (&body, 1);
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     emit_if_equal (&body, refused[i], REFUSE);
+  for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+    emit_if_equal (&body, shared[i], ALLOW);
+  emit_mask (&body, 0xff00);
+  emit_if_equal (&body, 0x9400 /* btrfs */, REFUSE);
+  emit_if_equal (&body, 0xbc00 /* bcachefs */, REFUSE);
+  emit_load_argument (&body, 1);
+  emit_mask (&body, 0xffff);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    emit_if_equal (&body, keys[i], REFUSE);
   emit_return (&body, ALLOW);
   append_call (program, architecture, "ioctl", &body);
+}
+
+/* A lease, or a delegation of a folder, holds up whoever opens the operator's own files, for 45 s and again; notices of a folder this
+ * way have no quota. */
+static void
+append_fcntl (Program *program, const Architecture *architecture)
+{
+  static const char *const names[] = { "fcntl", "fcntl64" };
+  static const uint32_t refused[] = { 1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */, 1040 /* F_SETDELEG */ };
+
+  for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+    {
+      Program body = { .length = 0 };
+
+      emit_load_argument (&body, 1);
+      for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        emit_if_equal (&body, refused[i], REFUSE);
+      emit_return (&body, ALLOW);
+      append_call (program, architecture, names[n], &body);
+    }
+}
+
+/* A task with a core scheduling cookie of its own keeps the other threads of its core from everybody else. */
+static void
+append_prctl (Program *program, const Architecture *architecture)
+{
+  Program body = { .length = 0 };
+
+  emit_load_argument (&body, 0);
+  emit_if_equal (&body, 62 /* PR_SCHED_CORE */, REFUSE);
+  emit_return (&body, ALLOW);
+  append_call (program, architecture, "prctl", &body);
+}
+
+/* Other protocols than these make the kernel load a module for whoever asks. */
+static void
+append_internet (Program *make)
+{
+  static const uint32_t protocols[] = { 0, 1 /* ICMP */, 6 /* TCP */, 17 /* UDP */, 58 /* ICMPv6 */ };
+
+  emit_load_argument (make, 1);
+  emit_mask (make, 0xf);
+  emit_if_equal (make, 3 /* SOCK_RAW: for the kernel to refuse, which loads nothing */, ALLOW);
+  emit (make, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, 1 /* SOCK_STREAM */);
+  emit (make, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 2 /* SOCK_DGRAM */);
+  emit_return (make, NO_TYPE);
+  emit_load_argument (make, 2);
+  for (size_t i = 0; i < sizeof protocols / sizeof *protocols; i++)
+    emit_if_equal (make, protocols[i], ALLOW);
+  emit_return (make, NO_PROTOCOL);
 }
 
 static void
@@ -212,12 +284,13 @@ append_sockets (Program *program, const Architecture *architecture)
 
   emit_load_argument (&make, 0);
   emit_if_equal (&make, FAMILY_UNIX, ALLOW);
-  emit_if_equal (&make, FAMILY_INET, ALLOW);
-  emit_if_equal (&make, FAMILY_INET6, ALLOW);
+  emit (&make, BPF_JMP | BPF_JEQ | BPF_K, 6, 0, FAMILY_INET);
+  emit (&make, BPF_JMP | BPF_JEQ | BPF_K, 5, 0, FAMILY_INET6);
   emit (&make, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, FAMILY_NETLINK);
   emit_load_argument (&make, 2);
   emit_if_equal (&make, 0 /* NETLINK_ROUTE */, ALLOW);
   emit_return (&make, NO_FAMILY);
+  append_internet (&make);
   append_call (program, architecture, "socket", &make);
 
   emit_load_argument (&pair, 0);
@@ -395,6 +468,8 @@ write_header (const Calls *calls, const char *path)
       append_prologue (&agent, &architectures[i]);
       append_modes (&agent, &architectures[i]);
       append_ioctl (&agent, &architectures[i]);
+      append_fcntl (&agent, &architectures[i]);
+      append_prctl (&agent, &architectures[i]);
       append_sockets (&agent, &architectures[i]);
       append_clone (&agent, &architectures[i]);
       append_personality (&agent, &architectures[i]);

@@ -98,6 +98,8 @@ typedef struct {
 #define CLONE { 56, 220, 120, 120 }
 #define IOCTL { 16, 29, 54, 54 }
 #define SOCKET { 41, 198, 359, 281 }
+#define FCNTL { 72, 25, 55, 55 }
+#define PRCTL { 157, 167, 172, 172 }
 #define SOCKETPAIR { 53, 199, 360, 288 }
 #define FCHMODAT { 268, 53, 306, 333 }
 #define MKNODAT { 259, 33, 297, 324 }
@@ -146,6 +148,8 @@ static const Case cases[] = {
   { "clone3", EVERYWHERE (435), { 0 }, NO (ENOSYS) },
   { "openat2", EVERYWHERE (437), { 0 }, NO (ENOSYS) },
   { "fchmodat2", EVERYWHERE (452), { 0 }, NO (ENOSYS) },
+  { "io_setup", { 206, 0, 245, 243 }, { 0 }, NO (ENOSYS) },
+  { "io_submit", { 209, 2, 248, 246 }, { 0 }, NO (ENOSYS) },
   { "io_uring_setup", EVERYWHERE (425), { 0 }, NO (ENOSYS) },
   { "io_uring_enter", EVERYWHERE (426), { 0 }, NO (ENOSYS) },
   { "io_uring_register", EVERYWHERE (427), { 0 }, NO (ENOSYS) },
@@ -234,10 +238,50 @@ static const Case cases[] = {
   { "ioctl TIOCCONS", IOCTL, { 0, 0x541d }, NO (EPERM) },
   { "ioctl TIOCSETD", IOCTL, { 0, 0x5423 }, NO (EPERM) },
   { "ioctl TIOCGWINSZ", IOCTL, { 0, 0x5413 }, ALLOW },
+  { "ioctl FICLONE", IOCTL, { 0, 0x40049409 }, ALLOW },
+  { "ioctl FICLONERANGE", IOCTL, { 0, 0x4020940d }, ALLOW },
+  { "ioctl FIDEDUPERANGE", IOCTL, { 0, 0xc0189436 }, ALLOW },
+  { "ioctl BTRFS_IOC_SNAP_CREATE", IOCTL, { 0, 0x50009401 }, NO (EPERM) },
+  { "ioctl BTRFS_IOC_SNAP_CREATE_V2 + 2^32", IOCTL, { 0, HIGH | 0x50009417 }, NO (EPERM) },
+  { "ioctl FICLONE of another size", IOCTL, { 0, 0x40089409 }, NO (EPERM) },
+  { "ioctl BCH_IOCTL_SUBVOLUME_CREATE", IOCTL, { 0, 0x4020bc10 }, NO (EPERM) },
+  { "ioctl FS_IOC_ADD_ENCRYPTION_KEY", IOCTL, { 0, 0xc0506617 }, NO (EPERM) },
+  { "ioctl FS_IOC_REMOVE_ENCRYPTION_KEY", IOCTL, { 0, JUNK | 0xc0406618 }, NO (EPERM) },
+  { "ioctl FS_IOC_REMOVE_ENCRYPTION_KEY_ALL_USERS", IOCTL, { 0, 0xc0406619 }, NO (EPERM) },
+  { "ioctl FS_IOC_SET_ENCRYPTION_POLICY", IOCTL, { 0, 0x800c6613 }, NO (EPERM) },
+  { "ioctl FS_IOC_GETFLAGS", IOCTL, { 0, 0x80086601 }, ALLOW },
+  { "ioctl FIONREAD", IOCTL, { 0, 0x541b }, ALLOW },
+  /* leases and notices */
+  { "fcntl F_GETFL", FCNTL, { 0, 3 }, ALLOW },
+  { "fcntl F_OFD_SETLKW", FCNTL, { 0, 38 }, ALLOW },
+  { "fcntl F_DUPFD_CLOEXEC", FCNTL, { 0, 1030 }, ALLOW },
+  { "fcntl F_ADD_SEALS", FCNTL, { 0, 1033 }, ALLOW },
+  { "fcntl F_SETLEASE", FCNTL, { 0, 1024 }, NO (EPERM) },
+  { "fcntl F_SETLEASE + 2^32", FCNTL, { 0, HIGH | 1024 }, NO (EPERM) },
+  { "fcntl F_NOTIFY", FCNTL, { 0, 1026 }, NO (EPERM) },
+  { "fcntl F_SETDELEG", FCNTL, { 0, 1040 }, NO (EPERM) },
+  { "fcntl64 F_SETLEASE", { NONE, NONE, 221, 221 }, { 0, 1024 }, NO (EPERM) },
+  { "fcntl64 F_SETFL", { NONE, NONE, 221, 221 }, { 0, 4 }, ALLOW },
+  /* prctl */
+  { "prctl PR_SET_NAME", PRCTL, { 15 }, ALLOW },
+  { "prctl PR_SET_NO_NEW_PRIVS", PRCTL, { 38 }, ALLOW },
+  { "prctl PR_SCHED_CORE", PRCTL, { 62 }, NO (EPERM) },
+  { "prctl PR_SCHED_CORE, high bits", PRCTL, { JUNK | 62 }, NO (EPERM) },
   /* sockets */
   { "socket AF_UNIX", SOCKET, { 1, 1, 0 }, ALLOW },
   { "socket AF_INET", SOCKET, { 2, 1, 6 }, ALLOW },
   { "socket AF_INET6", SOCKET, { 10, 2, 0 }, ALLOW },
+  { "socket AF_INET, flags", SOCKET, { 2, 02004001, 0 }, ALLOW },
+  { "socket AF_INET ping", SOCKET, { 2, 2, 1 }, ALLOW },
+  { "socket AF_INET6 ping", SOCKET, { 10, 2, 58 }, ALLOW },
+  { "socket AF_INET raw, for the kernel to refuse", SOCKET, { 2, 3, 1 }, ALLOW },
+  { "socket AF_INET SCTP", SOCKET, { 2, 1, 132 }, NO (EPROTONOSUPPORT) },
+  { "socket AF_INET6 UDP-Lite", SOCKET, { 10, 2, 136 }, NO (EPROTONOSUPPORT) },
+  { "socket AF_INET MPTCP", SOCKET, { 2, 1, 262 }, NO (EPROTONOSUPPORT) },
+  { "socket AF_INET L2TP + 2^32", SOCKET, { HIGH | 2, HIGH | 2, HIGH | 115 }, NO (EPROTONOSUPPORT) },
+  { "socket AF_INET DCCP", SOCKET, { 2, 6, 0 }, NO (ESOCKTNOSUPPORT) },
+  { "socket AF_INET SEQPACKET", SOCKET, { 2, 5, 132 }, NO (ESOCKTNOSUPPORT) },
+  { "socket AF_INET PACKET", SOCKET, { 2, 02000012, 0 }, NO (ESOCKTNOSUPPORT) },
   { "socket AF_NETLINK route", SOCKET, { 16, 3, 0 }, ALLOW },
   { "socket AF_NETLINK audit", SOCKET, { 16, 3, 9 }, NO (EAFNOSUPPORT) },
   { "socket AF_NETLINK netfilter", SOCKET, { 16, 3, 12 }, NO (EAFNOSUPPORT) },
