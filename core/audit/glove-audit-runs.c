@@ -346,3 +346,11 @@ glove_audit_runs_find_last (const char *state_home, GError **error)
   glove_error_set_hint (error, "run something first, or name a file with --audit FILE");
   return NULL;
 }
+
+char *
+glove_audit_runs_dup_folder (const char *state_home)
+{
+  g_autofree char *home = dup_state_home (state_home);
+
+  return g_build_filename (home, "glove", "runs", NULL);
+}

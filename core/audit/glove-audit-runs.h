@@ -15,4 +15,7 @@ int glove_audit_runs_create (const char *state_home, const char *run_id, char **
 /* Path of the newest run's audit file; GLOVE_ERROR_NOT_FOUND when there is none. */
 char *glove_audit_runs_find_last (const char *state_home, GError **error);
 
+/* The folder that holds the runs; it need not exist. */
+char *glove_audit_runs_dup_folder (const char *state_home);
+
 G_END_DECLS

@@ -446,6 +446,19 @@ glove_catalog_create (GloveCatalog *self, const char *kind, const char *id, GTyp
   g_assert_not_reached (); /* the loader compared Provides= with the descriptor */
 }
 
+char **
+glove_catalog_dup_folders (GloveCatalog *self)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  g_return_val_if_fail (GLOVE_IS_CATALOG (self), NULL);
+
+  g_strv_builder_add_many (builder, self->package_directory, self->module_directory, NULL);
+  if (self->administrator_directory != NULL)
+    g_strv_builder_add (builder, self->administrator_directory);
+  return g_strv_builder_end (builder);
+}
+
 char *
 glove_catalog_dup_module_path (GloveCatalog *self, const GloveCatalogEntry *entry)
 {

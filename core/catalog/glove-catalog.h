@@ -27,6 +27,8 @@ GPtrArray *glove_catalog_list (GloveCatalog *self, GPtrArray **ret_problems, GEr
 GObject *glove_catalog_create (GloveCatalog *self, const char *kind, const char *id, GType type, GError **error);
 /* Ids of one kind, sorted. */
 char **glove_catalog_list_ids (GloveCatalog *self, const char *kind, GError **error);
+/* Every folder that entries and modules come from; they need not exist. */
+char **glove_catalog_dup_folders (GloveCatalog *self);
 /* Where the module of @entry lies; NULL for a mask that names none. */
 char *glove_catalog_dup_module_path (GloveCatalog *self, const GloveCatalogEntry *entry);
 /* Every check of the loader on one module file, and one object of each thing it provides, without running any of its code unless

@@ -15,6 +15,7 @@
 #include "glove-cli-banner.h"
 #include "glove-cli-catalog.h"
 #include "glove-cli-output.h"
+#include "glove-cli-own-files.h"
 #include "glove-cli-verbs.h"
 #include "glove-egress-proxy.h"
 #include "glove-error.h"
@@ -117,7 +118,7 @@ glove_cli_launch_resolve (GloveCliLaunch *self, GError **error)
   if (!add_grants (self, resolver, error))
     return FALSE;
   self->grants = glove_grant_resolver_finish (resolver, &self->notes, error);
-  if (self->grants == NULL)
+  if (self->grants == NULL || !glove_cli_own_files_check (self->catalog, self->grants, error))
     return FALSE;
   self->work_dir = g_strdup (GLOVE_HOME_DIRECTORY);
   for (guint i = 0; i < self->grants->len; i++)

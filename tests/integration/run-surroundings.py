@@ -108,11 +108,27 @@ class Tests:
         result = self.operator.run("run", "codex", "--workspace", self.workspace, "--executable", program, "--prompt-file", link)
         self.check("a prompt in the workspace is handed over", result.status == 0 and b"say this" in result.out, result)
 
+    def own_files(self):
+        """What glove itself consists of is nothing for an agent to write."""
+        build = os.path.join(self.operator.build)
+        for name, path in (("its program", "core/cli"), ("its library", "core/api"), ("its plugins", "plugins/catalog"),
+                           ("an entry of its catalog", "plugins/catalog/linux.conf"), ("its launcher", "plugins/backends"),
+                           ("all of it", ".")):
+            result = self.operator.run("exec", "--write", os.path.join(build, path), "--", "true")
+            self.check(f"{name} can't be granted for writing", result.status == 125 and "error[denied]" in result.text_err()
+                       and "Glove itself uses" in result.text_err(), result)
+        result = self.run("--write", self.operator.state, "--audit", os.path.join(self.operator.folder, "audit.jsonl"), "--", "true")
+        self.check("the records of other runs can't be granted for writing", result.status == 125
+                   and "glove/runs" in result.text_err(), result)
+        result = self.operator.run("exec", "--read", os.path.join(build, "core", "cli"), "--", "true")
+        self.check("they can be granted for reading", result.status == 0, result)
+
     def all(self):
         self.closed_streams()
         self.file_size_limit()
         self.git_redirected()
         self.prompt_through_link()
+        self.own_files()
 
 
 def main():
