@@ -16,6 +16,7 @@
 #include "glove-digest.h"
 #include "glove-error.h"
 #include "glove-fd.h"
+#include "glove-module-needs.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
@@ -234,8 +235,9 @@ compare_digest (const GloveModuleImage *self, const GloveCatalogEntry *entry, co
  * @entry: (nullable): what the catalog says about it; %NULL: the note is believed
  *
  * Opens a module without following a link, and checks in this order: regular file, owner, mode, the directory's owner and mode,
- * name and ABI of the catalog against the ELF note, the pinned digest. Note and digest are read from a sealed copy: the bytes that
- * were judged are those that will run. None of the module's code runs. Main thread.
+ * name and ABI of the catalog against the ELF note, the pinned digest, and where its libraries would be looked for. Note and
+ * digest are read from a sealed copy: the bytes that were judged are those that will run. None of the module's code runs. Main
+ * thread.
  *
  * Returns: (transfer full): the image, or %NULL with an error that names file, rule and repair
  */
@@ -272,6 +274,11 @@ glove_module_image_open (int dirfd, const char *directory, const char *library, 
     }
   if (!compare_note (&self->note, entry, path, error) || !compare_digest (self, entry, path, error))
     return NULL;
+  if (!glove_module_needs_check (self->data, self->length, error))
+    {
+      g_prefix_error (error, "%s: ", path);
+      return NULL;
+    }
 
   return g_steal_pointer (&self);
 }

@@ -290,6 +290,14 @@ static const BrokenCase cases[] = {
     "install the module" },
   { "/broken/digest", "beta", NONE, "Sha256=" ZEROS "\n", 0, NULL, GLOVE_ERROR_UNTRUSTED, "pins " ZEROS,
     "find out who changed the file" },
+  { "/broken/relative-path", "relative-path", NONE, NONE, 0, NULL, GLOVE_ERROR_UNTRUSTED,
+    "bad.so: looks for libraries in 'libraries', which depends on the current folder", "-rpath" },
+  { "/broken/empty-path", "empty-path", NONE, NONE, 0, NULL, GLOVE_ERROR_UNTRUSTED,
+    "bad.so: looks for libraries in '', which depends on the current folder", "-rpath" },
+  { "/broken/open-path", "open-path", NONE, NONE, 0, NULL, GLOVE_ERROR_UNTRUSTED,
+    "bad.so: looks for libraries in '/tmp/glove-no-such-folder/libraries', which somebody else can make", "-rpath" },
+  { "/broken/library-by-path", "library-by-path", NONE, NONE, 0, NULL, GLOVE_ERROR_UNTRUSTED,
+    "bad.so: needs the library 'libraries/libother.so', which depends on the current folder", "by name" },
   { "/broken/empty", "beta", NONE, NONE, 0, spoil_empty, GLOVE_ERROR_INVALID_DATA, "bad.so: has 0 bytes",
     "install the module again" },
   { "/broken/text", "beta", NONE, NONE, 0, spoil_text, GLOVE_ERROR_INVALID_DATA, "bad.so: is not an ELF file",
@@ -455,6 +463,19 @@ test_constructor (void)
   g_assert_cmpstr (g_getenv ("GLOVE_FIXTURE_CONSTRUCTOR"), ==, "1");
 }
 
+/* A search path that is nobody else's to write is no fault. */
+static void
+test_closed_path (void)
+{
+  const BrokenCase closed = { "", "closed-path" };
+  g_auto (Fixture) fixture = { 0 };
+  g_autoptr (GloveCatalog) catalog = NULL;
+
+  fixture_init (&fixture, &closed);
+  catalog = glove_catalog_new_for_directory (fixture.directory);
+  assert_loads (catalog, "closed-path");
+}
+
 /* What runs is what was checked: a file that is replaced afterwards changes nothing, and one opened by an old number is not mixed up
  * with its predecessor. */
 static void
@@ -515,6 +536,7 @@ main (int argc, char **argv)
   g_test_add_func ("/broken/duplicate", test_duplicate);
   g_test_add_func ("/broken/provisions", test_provisions_differ);
   g_test_add_func ("/broken/constructor", test_constructor);
+  g_test_add_func ("/broken/closed-path", test_closed_path);
   g_test_add_func ("/loader/one-after-the-other", test_one_after_the_other);
   g_test_add_func ("/loader/pinned-digest", test_pinned_digest);
 
