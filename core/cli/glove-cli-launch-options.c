@@ -156,6 +156,11 @@ glove_cli_launch_options_parse (GloveCliLaunchOptions *self, gboolean with_runti
     {
       return FALSE;
     }
+  if (!with_runtime && self->command[0][0] == '\0')
+    {
+      *ret_status = glove_cli_output_usage (verb, _("the command is empty"));
+      return FALSE;
+    }
   if (self->tty && self->no_tty)
     {
       *ret_status = glove_cli_output_usage (verb, _("--tty and --no-tty exclude each other"));

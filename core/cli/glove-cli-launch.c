@@ -8,8 +8,11 @@
 
 #include <glib-unix.h>
 #include <glib/gi18n.h>
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "glove-cli-audit.h"
 #include "glove-cli-banner.h"
@@ -19,6 +22,7 @@
 #include "glove-cli-verbs.h"
 #include "glove-egress-proxy.h"
 #include "glove-error.h"
+#include "glove-fd.h"
 #include "glove-git-review.h"
 #include "glove-grant-resolver.h"
 #include "glove-random.h"
@@ -36,14 +40,15 @@ typedef struct {
   GloveEgressProxy *egress;
   GloveCliAudit audit;
   GloveSession *session;
-  guint signal_sources[4];
+  guint signal_source;
+  int signals; /* INT, TERM and HUP, held back from this process */
 } Running;
 
 static void
 running_clear (Running *self)
 {
-  for (gsize i = 0; i < G_N_ELEMENTS (self->signal_sources); i++)
-    g_clear_handle_id (&self->signal_sources[i], g_source_remove);
+  g_clear_handle_id (&self->signal_source, g_source_remove);
+  glove_fd_clear (&self->signals);
   g_clear_object (&self->session);
   g_clear_object (&self->egress);
   glove_cli_audit_clear (&self->audit);
@@ -232,32 +237,41 @@ build (GloveCliLaunch *self, Running *running, GError **error)
 }
 
 static gboolean
-on_interrupt (gpointer session)
+on_signal (int fd, GIOCondition condition, gpointer user_data)
 {
-  glove_session_signal (session, SIGINT);
+  Running *running = user_data;
+  struct signalfd_siginfo info;
+
+  if (read (fd, &info, sizeof info) == (ssize_t) sizeof info)
+    glove_session_signal (running->session, (int) info.ssi_signo);
   return G_SOURCE_CONTINUE;
 }
 
+/* Before the first thread, which inherits the mask. A descriptor, because GLib's own way makes a thread, and ends the program where
+ * none can be made. */
 static gboolean
-on_terminate (gpointer session)
+hold_signals (Running *running, GError **error)
 {
-  glove_session_signal (session, SIGTERM);
-  return G_SOURCE_CONTINUE;
-}
+  sigset_t set;
 
-static gboolean
-on_hangup (gpointer session)
-{
-  glove_session_signal (session, SIGHUP);
-  return G_SOURCE_CONTINUE;
-}
-
-static void
-forward_signals (Running *running)
-{
-  running->signal_sources[0] = g_unix_signal_add (SIGINT, on_interrupt, running->session);
-  running->signal_sources[1] = g_unix_signal_add (SIGTERM, on_terminate, running->session);
-  running->signal_sources[2] = g_unix_signal_add (SIGHUP, on_hangup, running->session);
+  sigemptyset (&set);
+  sigaddset (&set, SIGINT);
+  sigaddset (&set, SIGTERM);
+  sigaddset (&set, SIGHUP);
+  running->signals = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (running->signals < 0)
+    {
+      glove_error_set_errno (error, errno, "can't watch signals");
+      glove_error_set_hint (error, "raise the limit on open files (ulimit -n)");
+      return FALSE;
+    }
+  errno = pthread_sigmask (SIG_BLOCK, &set, NULL);
+  if (errno != 0)
+    {
+      glove_error_set_errno (error, errno, "can't hold signals back");
+      return FALSE;
+    }
+  return TRUE;
 }
 
 static int
@@ -295,12 +309,12 @@ print_refusals (GloveSession *session)
 int
 glove_cli_launch_perform (GloveCliLaunch *self)
 {
-  g_auto (Running) running = { .audit = { .run_folder = -1 } };
+  g_auto (Running) running = { .audit = { .run_folder = -1 }, .signals = -1 };
   g_autoptr (GError) error = NULL;
   GloveOutcome outcome = { 0 };
   gboolean ended;
 
-  if (!build (self, &running, &error))
+  if (!hold_signals (&running, &error) || !build (self, &running, &error))
     {
       glove_cli_output_error (error);
       return GLOVE_CLI_STATUS_FAILED;
@@ -308,7 +322,7 @@ glove_cli_launch_perform (GloveCliLaunch *self)
   if (!self->options->quiet)
     glove_cli_banner_print (running.backend, running.spec, &self->network, self->notes, running.audit.path);
   running.session = glove_session_new (running.backend, running.spec, running.audit.log, running.egress);
-  forward_signals (&running);
+  running.signal_source = g_unix_fd_add (running.signals, G_IO_IN, on_signal, &running);
   if (!glove_session_prepare (running.session, &error))
     {
       glove_cli_output_error (error);

@@ -103,11 +103,17 @@ prove (const GlovePathPin *self, const char *path, GError **error)
 {
   g_autofree char *quoted = glove_path_pin_quote (path);
   glove_autofd int again = -1;
+  g_autoptr (GError) shortage = NULL;
   GloveFileIdentity identity;
 
   if (self->host_path[0] == '/')
     again = glove_fd_openat2 (AT_FDCWD, self->host_path, O_PATH | O_NOFOLLOW, 0,
-                              RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, NULL);
+                              RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, &shortage);
+  if (g_error_matches (shortage, GLOVE_ERROR, GLOVE_ERROR_NO_SPACE))
+    {
+      g_propagate_prefixed_error (error, g_steal_pointer (&shortage), "looking at %s: ", quoted);
+      return FALSE;
+    }
   if (again >= 0 && glove_path_pin_identify (again, &identity, NULL)
       && glove_file_identity_same_object (&identity, &self->identity))
     return TRUE;

@@ -62,7 +62,12 @@ set_up_stream (GloveSessionStdio *self, GloveLaunchSpec *spec, int stream, gbool
 
   spec->stdio[stream] = -1;
   if (fstat (stream, &st) != 0)
-    return TRUE; /* closed by whoever started us: the agent finds /dev/null there */
+    {
+      if (errno == EBADF)
+        return TRUE; /* closed by whoever started us: the agent finds /dev/null there */
+      glove_error_set_errno (error, errno, "can't examine standard stream %d", stream);
+      return FALSE;
+    }
   if (terminal && isatty (stream))
     return TRUE;
   if (is_null_device (&st) || (S_ISFIFO (st.st_mode) && !counted))
@@ -96,12 +101,25 @@ glove_session_stdio_release (GloveSessionStdio *self)
     glove_fd_clear (&self->agent_end[stream]);
 }
 
-void
-glove_session_stdio_drain (GloveSessionStdio *self)
+gboolean
+glove_session_stdio_drain (GloveSessionStdio *self, GError **error)
 {
+  gboolean complete = TRUE;
+
   glove_session_stdio_release (self);
   for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
-    g_clear_pointer (&self->pump[stream], glove_stream_pump_join);
+    {
+      GloveStreamPump *pump = g_steal_pointer (&self->pump[stream]);
+      int errsv = pump != NULL ? glove_stream_pump_join (pump) : 0;
+
+      if (errsv == 0 || errsv == EPIPE || !complete)
+        continue;
+      complete = FALSE;
+      glove_error_set_errno (error, errsv, "output of the agent is lost: can't write standard %s",
+                             stream == STDOUT_FILENO ? "output" : "error");
+      glove_error_set_hint (error, "make room where it goes, and run the agent again");
+    }
+  return complete;
 }
 
 void

@@ -22,8 +22,9 @@ GloveSessionStdio *glove_session_stdio_new (GloveLaunchSpec *spec, gboolean term
                                             GError **error);
 /* The backend has its copies: ours of the agent's ends are closed, so that end of file is seen. */
 void glove_session_stdio_release (GloveSessionStdio *self);
-/* Once the agent is gone: waits until everything it wrote has been handed on. */
-void glove_session_stdio_drain (GloveSessionStdio *self);
+/* Once the agent is gone: waits until everything it wrote has been handed on. FALSE: some of it could not be written, for another reason
+ * than that nobody reads it. */
+gboolean glove_session_stdio_drain (GloveSessionStdio *self, GError **error);
 void glove_session_stdio_free (GloveSessionStdio *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GloveSessionStdio, glove_session_stdio_free)

@@ -193,7 +193,8 @@ glove_session_terminal_attach (GloveSessionTerminal *self, GloveSandbox *sandbox
 void
 glove_session_terminal_drain (GloveSessionTerminal *self)
 {
-  g_clear_pointer (&self->output, glove_stream_pump_join);
+  if (self->output != NULL)
+    (void) glove_stream_pump_join (g_steal_pointer (&self->output)); /* a terminal that is gone has nobody to tell */
   restore_modes ();
 }
 

@@ -274,9 +274,12 @@ on_started (GObject *object, GAsyncResult *result, gpointer user_data)
 static void
 drain (GloveSession *self)
 {
+  GError *error = NULL;
+
   if (self->terminal != NULL)
     glove_session_terminal_drain (self->terminal);
-  glove_session_stdio_drain (self->stdio);
+  if (!glove_session_stdio_drain (self->stdio, &error))
+    fail (self, error);
   if (self->egress != NULL)
     glove_egress_proxy_shutdown (self->egress);
 }

@@ -5,6 +5,7 @@
 #include "glove-stream-pump.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "glove-error.h"
@@ -19,6 +20,7 @@ struct _GloveStreamPump
   int sink;
   GloveOutputBudget *budget;
   GThread *thread;
+  int error; /* errno of a write that failed; read after joining */
 };
 
 static void
@@ -32,15 +34,45 @@ pump_unref (GloveStreamPump *self)
   g_free (self);
 }
 
-/* FALSE: the reader is gone, or the budget is spent. */
+/* The host's descriptors are shared with whoever gave them to us, who may have made them non-blocking. */
+static gboolean
+wait_for (int fd, short events)
+{
+  struct pollfd polled = { .fd = fd, .events = events };
+
+  while (poll (&polled, 1, -1) < 0)
+    if (errno != EINTR)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+write_all (GloveStreamPump *self, const char *data, gsize length)
+{
+  while (length > 0)
+    {
+      ssize_t n = write (self->sink, data, length);
+
+      if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for (self->sink, POLLOUT))))
+        continue;
+      if (n <= 0)
+        {
+          self->error = n < 0 ? errno : EIO;
+          return FALSE;
+        }
+      data += n;
+      length -= (gsize) n;
+    }
+  return TRUE;
+}
+
+/* FALSE: nothing more can be written, or the budget is spent. */
 static gboolean
 pass_on (GloveStreamPump *self, const char *data, gsize length)
 {
   gsize granted = self->budget != NULL ? glove_output_budget_take (self->budget, length) : length;
 
-  if (granted > 0 && !glove_fd_write_all (self->sink, data, granted, NULL))
-    return FALSE;
-  return granted == length;
+  return write_all (self, data, granted) && granted == length;
 }
 
 /* An unwanted stream is closed, not drained: whoever writes to it learns so by SIGPIPE, as without us. */
@@ -54,7 +86,7 @@ pump_thread (gpointer user_data)
     {
       ssize_t n = read (self->source, buffer, CHUNK);
 
-      if (n < 0 && errno == EINTR)
+      if (n < 0 && (errno == EINTR || (errno == EAGAIN && wait_for (self->source, POLLIN))))
         continue;
       /* EIO: every slave of a terminal is closed */
       if (n <= 0 || !pass_on (self, buffer, (gsize) n))
@@ -88,11 +120,15 @@ glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError *
   return self;
 }
 
-void
+int
 glove_stream_pump_join (GloveStreamPump *self)
 {
+  int error;
+
   g_thread_join (g_steal_pointer (&self->thread));
+  error = self->error;
   pump_unref (self);
+  return error;
 }
 
 void

@@ -14,8 +14,8 @@ typedef struct _GloveStreamPump GloveStreamPump;
 
 /* Takes @source and @sink on every path. @budget (nullable). */
 GloveStreamPump *glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError **error);
-/* Waits until the stream has ended and everything is written. Frees it. */
-void glove_stream_pump_join (GloveStreamPump *self);
+/* Waits until the stream has ended and everything is written. Frees it. 0, or the errno of the write that failed. */
+int glove_stream_pump_join (GloveStreamPump *self);
 /* Lets it go: it ends with its stream, or with the process. */
 void glove_stream_pump_abandon (GloveStreamPump *self);
 

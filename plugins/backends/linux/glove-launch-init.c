@@ -22,6 +22,7 @@ typedef struct {
   int channel, status, signals, egress, terminal, agent_fd;
   pid_t agent;
   bool ready, started, stopped;
+  uint64_t early; /* signals that came before the agent was executed: 1 << number - 1 */
   bool backing_off;     /* descriptors or memory are short: listeners rest until the time is over */
   int waiting;          /* an accepted socket that the egress channel has no room for, or -1 */
   uint32_t waiting_tag;
@@ -44,8 +45,13 @@ signal_agent (Init *self, int number)
 {
   pid_t group = self->agent;
 
-  if (!self->started || number < 1 || number > SIGRTMAX)
+  if (number < 1 || number > SIGRTMAX)
     return;
+  if (!self->started)
+    {
+      self->early |= UINT64_C (1) << (number - 1);
+      return;
+    }
   if (self->terminal >= 0 && number == SIGCONT && self->stopped)
     {
       if (tcsetpgrp (self->terminal, group) < 0)
@@ -81,6 +87,16 @@ on_channel (Init *self)
     signal_agent (self, (int) message.arg[0]);
 }
 
+/* A request to end that came while the sandbox was made is not lost. */
+static void
+signal_early (Init *self)
+{
+  for (int number = 1; number <= SIGRTMAX && self->early != 0; number++)
+    if ((self->early & UINT64_C (1) << (number - 1)) != 0)
+      signal_agent (self, number);
+  self->early = 0;
+}
+
 /* The agent's own report: ready, failed, or the end of file that its exec makes. */
 static void
 on_status (Init *self)
@@ -110,6 +126,7 @@ on_status (Init *self)
     return; /* it died before it could say why; its status will */
   self->started = true;
   tell (self, GLOVE_LAUNCH_STARTED, 0, 0);
+  signal_early (self);
 }
 
 /* Reaps everything that ended. The agent's end is the end of the tree. */

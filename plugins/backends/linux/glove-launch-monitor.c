@@ -206,6 +206,7 @@ watch (Monitor *self)
         {
           if (errno == EINTR)
             continue;
+          tell_failure (self, GLOVE_LAUNCH_STAGE_INTERNAL, errno);
           kill_tree (self);
           finish (self);
           return 1;

@@ -258,6 +258,23 @@ name_of (Name name, const GloveLaunchSpec *spec, guint32 index)
     }
 }
 
+/* What is short everywhere is not mended at the place where it showed. NULL: the row's own hint. */
+static const char *
+hint_of_shortage (int errsv)
+{
+  switch (errsv)
+    {
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n), or grant fewer paths";
+    case ENOMEM:
+    case ENOBUFS:
+      return "free memory, and start again";
+    default:
+      return NULL;
+    }
+}
+
 static const Row *
 find_row (guint32 stage, int errsv)
 {
@@ -277,6 +294,7 @@ glove_linux_failure_set (GError **error, const GloveLaunchSpec *spec, const Glov
   g_autofree char *shown = NULL;
   g_auto (GStrv) halves = NULL;
   g_autoptr (GString) message = NULL;
+  const char *hint = row != NULL && row->errsv == ANY_ERRNO ? hint_of_shortage (errsv) : NULL;
 
   if (error == NULL || set_from_host (error, host, stage, errsv))
     return;
@@ -295,5 +313,5 @@ glove_linux_failure_set (GError **error, const GloveLaunchSpec *spec, const Glov
   if (errsv != 0 && row->errsv == ANY_ERRNO)
     g_string_append_printf (message, ": %s", g_strerror (errsv));
   glove_error_set_literal (error, row->code == BY_ERRNO ? glove_error_from_errno (errsv) : row->code, message->str);
-  glove_error_set_hint (error, "%s", row->hint);
+  glove_error_set_hint (error, "%s", hint != NULL ? hint : row->hint);
 }
