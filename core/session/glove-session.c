@@ -271,17 +271,17 @@ on_started (GObject *object, GAsyncResult *result, gpointer user_data)
   glove_sandbox_finish_async (self->sandbox, NULL, on_finished, self);
 }
 
-static void
-drain (GloveSession *self)
+static gboolean
+drain (GloveSession *self, GError **error)
 {
-  GError *error = NULL;
+  gboolean complete;
 
   if (self->terminal != NULL)
     glove_session_terminal_drain (self->terminal);
-  if (!glove_session_stdio_drain (self->stdio, &error))
-    fail (self, error);
+  complete = glove_session_stdio_drain (self->stdio, error);
   if (self->egress != NULL)
     glove_egress_proxy_shutdown (self->egress);
+  return complete;
 }
 
 /* The agent is gone, so that nothing can be put back. */
@@ -319,10 +319,12 @@ record_end (GloveSession *self, GError **error)
 gboolean
 glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error)
 {
+  g_autoptr (GError) lost = NULL;
+
   glove_sandbox_start_async (self->sandbox, NULL, on_started, self);
   while (!self->finished)
     g_main_context_iteration (self->context, TRUE);
-  drain (self);
+  (void) drain (self, &lost);
 
   if (self->error != NULL)
     {
@@ -335,8 +337,13 @@ glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error
   if (self->spec->tty || self->spec->limits.value[GLOVE_LIMIT_OUTPUT] != 0)
     self->outcome.usage.output_bytes = glove_output_budget_get_bytes (self->budget);
   *ret_outcome = self->outcome;
-  if (review (self, error) && record_end (self, error))
+  if (!review (self, error) || !record_end (self, error))
+    {
+      g_prefix_error (error, "the agent ended, but its end can't be recorded: ");
+      return FALSE;
+    }
+  if (lost == NULL)
     return TRUE;
-  g_prefix_error (error, "the agent ended, but its end can't be recorded: ");
+  g_propagate_error (error, g_steal_pointer (&lost));
   return FALSE;
 }

@@ -7,6 +7,7 @@ Rows that another test proves are named in that table, not repeated here.
 
 import base64
 import ctypes
+import errno
 import fcntl
 import http.server
 import json
@@ -127,13 +128,12 @@ class Suite:
         os.mkdir(os.path.join(folder, "own-hooks"))
         os.symlink("../own-hooks", os.path.join(folder, ".git", "hooks"))
         self.operator.give(folder)
-        result = self.run("--workspace", folder, "--", "sh", "-c",
-                          "echo started; echo x 2>/dev/null > .git/hooks/post-commit; rm -f .git/hooks; ln -s /tmp .git/hooks")
-        self.check("FS-05: .git/hooks as a link to a folder: it starts, or is refused by name",
-                   result.out.startswith(b"started") or refused(result, FAILED, "hooks"), result)
-        self.check("FS-05: and no hook can be put where git would run it",
-                   not os.path.lexists(os.path.join(folder, "own-hooks", "post-commit"))
-                   and os.readlink(os.path.join(folder, ".git", "hooks")) == "../own-hooks", result)
+        result = self.operator.run("exec", "--no-tty", "--workspace", folder, "--", "sh", "-c",
+                                   "echo started; echo x 2>/dev/null > .git/hooks/post-commit; echo x 2>/dev/null > own-hooks/x; true")
+        self.check("FS-05: .git/hooks as a link to a folder: it starts", result.out == b"started\n", result)
+        self.check("FS-05: what it leads to is read-only, and that the link itself can be replaced is said before the start",
+                   os.listdir(os.path.join(folder, "own-hooks")) == []
+                   and re.search(r"hooks.*is a symbolic link.*can replace the link", result.text_err()), result)
 
     def fs_07(self):
         result = self.shell("ls /run 2>/dev/null; cat /etc/resolv.conf 2>&1 >/dev/null | grep -v 'No such'; "
@@ -146,7 +146,7 @@ class Suite:
             os.mkdir(os.path.join(folder, "real"))
             os.symlink("real", os.path.join(folder, name))
             os.symlink("/etc/passwd", os.path.join(folder, "real", "config.toml"))
-            program = self.operator.write(f"program-{runtime}", "#!/bin/sh\necho started; test -L " + name + " && echo kept\n", 0o755)
+            program = self.operator.write(f"programs/{runtime}/program", "#!/bin/sh\necho started; test -L " + name + " && echo kept\n", 0o755)
             self.operator.give(folder)
             result = self.operator.run("run", runtime, "--quiet", "--no-tty", "--workspace", folder, "--executable", program)
             self.check(f"FS-08: {name} of the workspace is a link: {runtime} starts and the link is left alone",
@@ -168,10 +168,10 @@ class Suite:
         alone = time.monotonic() - begun
         begun = time.monotonic()
         result = self.run("--write", folder, "--mask-sockets", "--", "sh", "-c",
-                          f"find {folder} -type s | wc -l; find {folder} -type f -size 0 | wc -l; cat {folder}/s7 && echo read")
+                          f"stat -c '%F' {folder}/* | sort | uniq -c; cat {folder}/s7 && echo read")
         took = time.monotonic() - begun
         self.check(f"FS-10 FS-34: {SOCKETS} sockets are masked by empty regular files",
-                   result.out.split() == [b"0", str(SOCKETS).encode(), b"read"], result)
+                   result.out.split() == [str(SOCKETS).encode(), b"regular", b"empty", b"file", b"read"], result)
         self.check("FS-10: and that costs milliseconds for each at most, not an argument list",
                    plain.status == 0 and took < alone + 8, f"{alone:.2f} s without, {took:.2f} s with")
         result = self.run("--write", folder, "--", "true")
@@ -295,9 +295,10 @@ class Suite:
                    b"main/.git" in result.err and b"two" not in result.out, result)
         granted = self.run("--workspace", tree, "--write", os.path.join(main, ".git"), "--", "sh", "-c", commit)
         self.check("FS-32: with its repository granted for writing a commit works", granted.out == b"two\n", granted)
-        reading = self.run("--workspace", tree, "--read", os.path.join(main, ".git"), "--", "sh", "-c", commit)
+        reading = self.run("--workspace", tree, "--read", os.path.join(main, ".git"), "--", "sh", "-c",
+                           commit.replace("-m two", "-m three"))
         self.check("FS-32: granted for reading, the log works and a commit does not",
-                   reading.out.endswith(b"one\n"), reading)
+                   reading.out.endswith(b"two\n") and b"Read-only" in reading.out, reading)
 
     def fs_35(self):
         self.operator.write("workspace/no-interpreter", "#!/no/such/interpreter\n", 0o755)
@@ -376,19 +377,32 @@ class Suite:
             self.operator.give(folder)
             result = self.operator.run("exec", "--no-tty", "--read", folder, "--allow-socket", path, "--", "true")
             self.check("FS-47: an allowed socket is shown before the start as a way out",
-                       result.status == 0 and re.search(r"docker\.sock.*(outside|escape)", result.text_err()), result)
+                       result.status == 0 and re.search(r"escape-grade.*docker\.sock", result.text_err()), result)
 
     # --- hosts that cannot sandbox ---
 
     def ho_01(self):
         if self.operator.uid == 0:
-            prefix = ["unshare", "-U", "-r"]
+            prefix = ["unshare", "-U", "-r", "-m"]
             drop = "exec"
         else:
             prefix = self.operator.prefix() + ["unshare", "-U", "-c", "--keep-caps"]
             drop = "exec setpriv --ambient-caps -all --inh-caps -all"
+        # root's files belong to nobody there, and a module that does is not trusted
+        catalog = self.fresh("own-catalog")
+        for entry in os.listdir(self.operator.catalog()):
+            if "linux" in entry or "jsonl" in entry:
+                shutil.copy(os.path.join(self.operator.catalog(), entry), catalog)
+        entry = os.path.join(catalog, "linux.conf")
+        with open(entry, encoding="utf-8") as file:
+            text = file.read()
+        launcher = re.search(r"^launcher=(.*)$", text, re.M).group(1)
+        shutil.copy(launcher, os.path.join(catalog, "launcher"))
+        with open(entry, "w", encoding="utf-8") as file:
+            file.write(text.replace(launcher, os.path.join(catalog, "launcher")))
+        self.operator.give(catalog)
         marker = self.path("workspace", f"ran-{next(self.numbers)}")
-        words = [self.operator.glove(), "exec", "--catalog", self.operator.catalog(), "-q", "-T", "-w", self.workspace, "--", "sh",
+        words = [self.operator.glove(), "exec", "--catalog", catalog, "-q", "-T", "-w", self.workspace, "--", "sh",
                  "-c", f": > {marker}"]
         command = prefix + ["sh", "-c", f'echo 0 > /proc/sys/user/max_user_namespaces || exit 77; {drop} "$@"', "sh", *words]
         done = subprocess.run(command, env=self.operator.environment(), cwd=self.operator.folder, capture_output=True,
@@ -406,7 +420,7 @@ class Suite:
             self.skip("HO-04: a /proc with a part masked", "making one needs root")
             return
         marker = self.path("workspace", f"ran-{next(self.numbers)}")
-        for part in ("/proc/kcore", "/proc/sys"):
+        for part in (next(path for path in ("/proc/kcore", "/proc/keys", "/proc/uptime") if os.path.exists(path)), "/proc/sys"):
             mask = (f"mount -t tmpfs none {part}" if os.path.isdir(part) else f"mount --bind /dev/null {part}")
             prefix = ["unshare", "-m", "--propagation", "private", "sh", "-c", f'{mask} || exit 77; exec "$@"', "sh"]
             result = self.prefixed(prefix, "--workspace", self.workspace, "--", "sh", "-c", f": > {marker}")
@@ -424,9 +438,9 @@ class Suite:
                        and part in found["mount_proc"]["message"], (done.stdout, done.stderr))
 
     def ho_07(self):
-        for name, error in (("ENOSYS", 38), ("EPERM", 1)):
-            result = self.shell("echo ran", preexec_fn=lambda value=error: install_filter(CLONE3, value))
-            self.check(f"HO-07: a filter around glove answers clone3 with {name}", result.out == b"ran\n", result)
+        for options in ((), ("--forward", "8000=127.0.0.1:1", "--limit", "output=1M")):
+            result = self.shell("echo ran", *options, preexec_fn=lambda: install_filter(CLONE3, errno.ENOSYS))
+            self.check(f"HO-07: a filter around glove hides clone3, {'more' if options else 'few'} threads", result.out == b"ran\n", result)
 
     def ho_08(self):
         """Every part that can be missing, and each launcher that does nothing."""
@@ -588,8 +602,21 @@ class Suite:
         with open("/dev/full", "wb") as full:
             process = self.operator.start("exec", "-q", "-T", "--", "sh", "-c", "echo lost; exit 0", stdout=full, stderr=subprocess.PIPE)
             _, err = process.communicate(timeout=15)
-        self.check("PR-22: output that can't be written is not success", process.returncode != 0,
-                   f"status {process.returncode}: {err!r}")
+        result = gloveharness.Result(process.returncode, b"", err)
+        self.check("PR-22: output that can't be written is an error", refused(result, FAILED, "standard output"), result)
+        # a caller's event loop makes its pipes non-blocking, and they are one with ours
+        read_end, write_end = os.pipe2(os.O_NONBLOCK)
+        os.set_blocking(read_end, True)
+        os.fchown(write_end, self.operator.uid, self.operator.uid)
+        process = self.operator.start("exec", "-q", "-T", "--limit", "output=10M", "--", "head", "-c", "2000000", "/dev/zero",
+                                      stdout=write_end)
+        os.close(write_end)
+        time.sleep(0.5)
+        total = 0
+        while (data := os.read(read_end, 1 << 16)):
+            total += len(data)
+        os.close(read_end)
+        self.check("PR-14 PR-22: a caller's non-blocking pipe gets everything", process.wait(15) == 0 and total == 2000000, total)
 
     def pr_23(self):
         for closed in range(1, 8):
@@ -620,7 +647,7 @@ class Suite:
             result = self.work("--", f"./{name}")
             self.check(f"PR-28: what can't be executed is an error: {name}", refused(result, status, re.escape(name)), result)
         result = self.work("--", "")
-        self.check("PR-28: an empty command is an error", refused(result, NOT_FOUND, "") or result.status == 2, result)
+        self.check("PR-28: an empty command is an error", refused(result, 2, "empty"), result)
 
     # --- terminals ---
 
@@ -681,7 +708,7 @@ class Suite:
                   "        if os.waitpid(p, 0)[1] != 0: bad.append(p)\n"
                   "t = [threading.Thread(target=work) for _ in range(8)]\n"
                   "[x.start() for x in t]; [x.join() for x in t]\n"
-                  "print(len(bad)); os.execv('/bin/echo', ['echo', 'still executes'])\n")
+                  "print(len(bad), flush=True); os.execv('/bin/echo', ['echo', 'still executes'])\n")
         result = self.python(script)
         self.check("SE-08: many threads spawn at once", result.out == b"0\nstill executes\n", result)
 
@@ -822,7 +849,7 @@ class Suite:
         return ("import base64, os, socket, time, urllib.parse\n"
                 "url = urllib.parse.urlsplit(os.environ['http_proxy'])\n"
                 "auth = b'Proxy-Authorization: Basic ' + base64.b64encode(f'{url.username}:{url.password}'.encode()) + b'\\r\\n'\n"
-                "held = [socket.create_connection((url.hostname, url.port), 20) for _ in range(60)]\n"
+                "held = [socket.create_connection((url.hostname, url.port), 20) for _ in range(25)]\n"
                 "time.sleep(0.5)\n"
                 "[s.close() for s in held]\n"
                 "for attempt in range(50):\n"

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "glove-linux-failure.h"
 #include "glove-linux-fd.h"
 #include "glove-linux-mounts.h"
 
@@ -110,6 +111,7 @@ static int
 new_namespace (uid_t uid, gid_t gid, guint32 host_id, GError **error)
 {
   pid_t pid = spawn_namespace ();
+  int errsv = errno;
   g_autofree char *path = g_strdup_printf ("/proc/%d", (int) pid);
   glove_linux_autofd int proc = -1;
   glove_linux_autofd int ns = -1;
@@ -117,7 +119,10 @@ new_namespace (uid_t uid, gid_t gid, guint32 host_id, GError **error)
 
   if (pid < 0)
     {
-      glove_error_set_errno (error, errno, "can't make a user namespace for the id map");
+      GloveLinuxFailureHost host;
+
+      glove_linux_failure_host_init (&host);
+      glove_linux_failure_set (error, /* spec= */ NULL, &host, GLOVE_LAUNCH_STAGE_CLONE, errsv, GLOVE_LAUNCH_NO_FD);
       return -1;
     }
   proc = open (path, O_PATH | O_DIRECTORY | O_CLOEXEC);

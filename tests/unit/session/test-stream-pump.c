@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -109,7 +110,7 @@ test_pump_copies (void)
   got = glove_fd_read_all (out[0], length + 1, &error);
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (got, NULL), g_bytes_get_size (got), data, length);
-  glove_stream_pump_join (pump);
+  g_assert_cmpint (glove_stream_pump_join (pump), ==, 0);
   (void) g_close (out[0], NULL);
   g_assert_cmpuint (glove_fd_count_open (), ==, before);
 }
@@ -128,7 +129,7 @@ test_pump_reader_gone (void)
   pump = glove_stream_pump_new (in[0], out[1], NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpint (write (in[1], "x", 1), ==, 1);
-  glove_stream_pump_join (pump);
+  g_assert_cmpint (glove_stream_pump_join (pump), ==, EPIPE);
   g_assert_cmpint (write (in[1], "x", 1), ==, -1);
   g_assert_cmpint (errno, ==, EPIPE);
   (void) g_close (in[1], NULL);
@@ -152,7 +153,7 @@ test_pump_budget (void)
   got = glove_fd_read_all (out[0], 100, &error);
   g_assert_no_error (error);
   g_assert_cmpmem (g_bytes_get_data (got, NULL), g_bytes_get_size (got), "01234", 5);
-  glove_stream_pump_join (pump);
+  g_assert_cmpint (glove_stream_pump_join (pump), ==, 0);
   while (g_main_context_iteration (NULL, FALSE))
     continue;
   g_assert_cmpint (told, ==, 1);
