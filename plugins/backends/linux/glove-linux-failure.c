@@ -258,21 +258,13 @@ name_of (Name name, const GloveLaunchSpec *spec, guint32 index)
     }
 }
 
-/* What is short everywhere is not mended at the place where it showed. NULL: the row's own hint. */
+/* Descriptors are not mended at the place where they ran out. NULL: the row's own hint. */
 static const char *
 hint_of_shortage (int errsv)
 {
-  switch (errsv)
-    {
-    case EMFILE:
-    case ENFILE:
-      return "raise the limit on open files (ulimit -n), or grant fewer paths";
-    case ENOMEM:
-    case ENOBUFS:
-      return "free memory, and start again";
-    default:
-      return NULL;
-    }
+  if (errsv != EMFILE && errsv != ENFILE)
+    return NULL;
+  return "raise the limit on open files (ulimit -n), or grant fewer paths";
 }
 
 static const Row *
