@@ -175,6 +175,7 @@ build_spec (GloveCliLaunch *self, Running *running, const char *session_id, GErr
   running->spec = spec;
   if (!set_limits (self, &spec->limits, error))
     return FALSE;
+  g_strfreev (spec->argv);
   spec->argv = g_strdupv (self->argv);
   spec->executable = g_strdup (self->executable);
   g_free (spec->work_dir);
