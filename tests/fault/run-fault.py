@@ -195,8 +195,6 @@ class Suite:
         else:
             command = self.operator.prefix() + strace + self.glove(self.operator.catalog())
         environment = self.operator.environment()
-        # a tracer is there already, and a leak checker wants to be one
-        environment["ASAN_OPTIONS"] = environment.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
         process = subprocess.Popen(command, env=environment, cwd=self.operator.folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         for stream in (process.stdout, process.stderr):
