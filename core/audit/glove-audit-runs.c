@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -151,15 +152,23 @@ prune (int runs_fd)
     remove_run (runs_fd, g_array_index (runs, Run, i).name);
 }
 
+/* The base directory specification: a relative one is to be ignored. So is a relative $HOME: the current folder is an agent's workspace,
+ * often. */
 static char *
 dup_state_home (const char *state_home)
 {
   const char *home = state_home != NULL ? state_home : g_get_user_state_dir ();
+  g_autofree char *buffer = NULL;
+  struct passwd entry;
+  struct passwd *found = NULL;
 
-  /* The base directory specification: a relative one is to be ignored. */
   if (g_path_is_absolute (home))
     return g_strdup (home);
-  return g_build_filename (g_get_home_dir (), ".local", "state", NULL);
+  buffer = g_malloc (GLOVE_AUDIT_LINE_MAX);
+  if (getpwuid_r (geteuid (), &entry, buffer, GLOVE_AUDIT_LINE_MAX, &found) != 0 || found == NULL
+      || !g_path_is_absolute (found->pw_dir))
+    return g_strdup ("/.local/state");
+  return g_build_filename (found->pw_dir, ".local", "state", NULL);
 }
 
 static gboolean

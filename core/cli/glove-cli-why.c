@@ -112,9 +112,9 @@ explain (const char *file, gboolean json, GError **error)
   denials = select_denials (events);
   if (json)
     print_json (denials);
-  else if (denials->len == 0)
+  else if (denials->len == 0 && state != GLOVE_AUDIT_READER_TAMPERED)
     g_print (_("nothing was denied\n"));
-  else
+  else if (denials->len > 0)
     print_table (denials);
   if (state == GLOVE_AUDIT_READER_TAMPERED)
     {

@@ -47,6 +47,7 @@ def cases(operator):
     return [
         ("no verb's option", execute("--nonsense"), USAGE, "nonsense"),
         ("no command", ("exec",), USAGE, "no command"),
+        ("an empty command", ("exec", "--", ""), USAGE, "command is empty"),
         ("both terminals", execute("--tty", "--no-tty"), USAGE, "--tty"),
         ("a missing path", execute("--read", "/no/such/thing"), FAILED, "/no/such/thing"),
         ("a missing workspace", execute("--workspace", folder + "/absent"), FAILED, "absent"),

@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -108,6 +109,17 @@ class Tests:
         result = self.operator.run("run", "codex", "--workspace", self.workspace, "--executable", program, "--prompt-file", link)
         self.check("a prompt in the workspace is handed over", result.status == 0 and b"say this" in result.out, result)
 
+    def tampered_record(self):
+        record = self.operator.write("tampered.jsonl", "{}\n", 0o600)
+        result = gloveharness.Result(*self.why(record))
+        self.check("of a record that isn't intact nothing is said to have been allowed", result.status == 125
+                   and result.out == b"" and "not intact" in result.text_err(), result)
+
+    def why(self, record):
+        done = subprocess.run(self.operator.prefix() + [self.operator.glove(), "why", "--audit", record], capture_output=True,
+                              env=self.operator.environment(), check=False, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
     def own_files(self):
         """What glove itself consists of is nothing for an agent to write."""
         build = os.path.join(self.operator.build)
@@ -129,6 +141,7 @@ class Tests:
         self.git_redirected()
         self.prompt_through_link()
         self.own_files()
+        self.tampered_record()
 
 
 def main():

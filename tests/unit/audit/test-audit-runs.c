@@ -284,6 +284,26 @@ test_at_once (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (count, ==, GLOVE_AUDIT_RUNS_KEPT);
 }
 
+/* Never in the current folder, whatever $XDG_STATE_HOME and $HOME say. */
+static void
+test_relative (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *absolute = glove_audit_runs_dup_folder (fixture->home);
+
+  g_assert_cmpstr (absolute, ==, fixture->runs);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *folder = NULL;
+
+      g_setenv ("HOME", i == 0 ? "relative" : "", TRUE);
+      folder = glove_audit_runs_dup_folder ("relative");
+      g_test_message ("%s", folder);
+      g_assert_true (g_path_is_absolute (folder));
+      g_assert_null (strstr (folder, "relative"));
+      g_assert_true (g_str_has_suffix (folder, "/.local/state/glove/runs"));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -295,6 +315,7 @@ main (int argc, char **argv)
   g_test_add ("/audit/runs/hostile", Fixture, NULL, set_up, test_hostile, tear_down);
   g_test_add ("/audit/runs/untrusted-folder", Fixture, NULL, set_up, test_untrusted_folder, tear_down);
   g_test_add ("/audit/runs/find-last", Fixture, NULL, set_up, test_find_last, tear_down);
+  g_test_add ("/audit/runs/relative", Fixture, NULL, set_up, test_relative, tear_down);
   g_test_add ("/audit/runs/at-once", Fixture, NULL, set_up, test_at_once, tear_down);
   return g_test_run ();
 }
