@@ -53,11 +53,29 @@ start_pump (GloveSessionStdio *self, int stream, GloveOutputBudget *budget, GErr
   return self->pump[stream] != NULL;
 }
 
+/* Standard error that goes where standard output goes shares its pipe, so that the order of what is written to both is kept. A file is
+ * another matter: two descriptors of it can have two offsets. */
+static gboolean
+share_output (GloveSessionStdio *self, const struct stat *st, gboolean *ret_shared, GError **error)
+{
+  struct stat output;
+
+  *ret_shared = self->pump[STDOUT_FILENO] != NULL && !S_ISREG (st->st_mode) && fstat (STDOUT_FILENO, &output) == 0
+                && st->st_dev == output.st_dev && st->st_ino == output.st_ino;
+  if (!*ret_shared)
+    return TRUE;
+  self->agent_end[STDERR_FILENO] = fcntl (self->agent_end[STDOUT_FILENO], F_DUPFD_CLOEXEC, 3);
+  if (self->agent_end[STDERR_FILENO] >= 0)
+    return TRUE;
+  glove_error_set_errno (error, errno, "can't duplicate standard stream %d", STDERR_FILENO);
+  return FALSE;
+}
+
 static gboolean
 set_up_stream (GloveSessionStdio *self, GloveLaunchSpec *spec, int stream, gboolean terminal,
                GloveOutputBudget *budget, GError **error)
 {
-  gboolean counted = stream != STDIN_FILENO && spec->limits.value[GLOVE_LIMIT_OUTPUT] != 0;
+  gboolean shared = FALSE;
   struct stat st;
 
   spec->stdio[stream] = -1;
@@ -70,12 +88,14 @@ set_up_stream (GloveSessionStdio *self, GloveLaunchSpec *spec, int stream, gbool
     }
   if (terminal && isatty (stream))
     return TRUE;
-  if (is_null_device (&st) || (S_ISFIFO (st.st_mode) && !counted))
+  if (is_null_device (&st))
     {
       spec->stdio[stream] = stream;
       return TRUE;
     }
-  if (!start_pump (self, stream, budget, error))
+  if (stream == STDERR_FILENO && !share_output (self, &st, &shared, error))
+    return FALSE;
+  if (!shared && !start_pump (self, stream, budget, error))
     return FALSE;
   spec->stdio[stream] = self->agent_end[stream];
   return TRUE;
@@ -102,15 +122,23 @@ glove_session_stdio_release (GloveSessionStdio *self)
 }
 
 gboolean
-glove_session_stdio_drain (GloveSessionStdio *self, GError **error)
+glove_session_stdio_is_drained (GloveSessionStdio *self)
+{
+  for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
+    if (self->pump[stream] != NULL && !glove_stream_pump_has_ended (self->pump[stream]))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+glove_session_stdio_finish (GloveSessionStdio *self, GError **error)
 {
   gboolean complete = TRUE;
 
-  glove_session_stdio_release (self);
   for (int stream = STDOUT_FILENO; stream <= STDERR_FILENO; stream++)
     {
       GloveStreamPump *pump = g_steal_pointer (&self->pump[stream]);
-      int errsv = pump != NULL ? glove_stream_pump_join (pump) : 0;
+      int errsv = pump != NULL ? glove_stream_pump_finish (pump) : 0;
 
       if (errsv == 0 || errsv == EPIPE || !complete)
         continue;

@@ -190,11 +190,17 @@ glove_session_terminal_attach (GloveSessionTerminal *self, GloveSandbox *sandbox
   return TRUE;
 }
 
+gboolean
+glove_session_terminal_is_drained (GloveSessionTerminal *self)
+{
+  return self->output == NULL || glove_stream_pump_has_ended (self->output);
+}
+
 void
-glove_session_terminal_drain (GloveSessionTerminal *self)
+glove_session_terminal_finish (GloveSessionTerminal *self)
 {
   if (self->output != NULL)
-    (void) glove_stream_pump_join (g_steal_pointer (&self->output)); /* a terminal that is gone has nobody to tell */
+    (void) glove_stream_pump_finish (g_steal_pointer (&self->output)); /* a terminal that is gone has nobody to tell */
   restore_modes ();
 }
 

@@ -22,8 +22,10 @@ GloveSessionTerminal *glove_session_terminal_new (GloveLaunchSpec *spec, GError 
  * back by _free (), at exit, and on a signal that ends us. */
 gboolean glove_session_terminal_attach (GloveSessionTerminal *self, GloveSandbox *sandbox, GloveOutputBudget *budget,
                                         GError **error);
-/* The agent is gone: waits until what it wrote is shown, and puts the modes back. */
-void glove_session_terminal_drain (GloveSessionTerminal *self);
+/* The agent is gone: whether all that it wrote is shown. The main context is woken up by that. */
+gboolean glove_session_terminal_is_drained (GloveSessionTerminal *self);
+/* No more is waited for; puts the modes back. */
+void glove_session_terminal_finish (GloveSessionTerminal *self);
 void glove_session_terminal_free (GloveSessionTerminal *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GloveSessionTerminal, glove_session_terminal_free)

@@ -18,6 +18,9 @@
 #include "glove-session-stdio.h"
 #include "glove-session-terminal.h"
 
+/* How long output may take on its way once the session was told to end. */
+#define DRAIN_MS 2000
+
 struct _GloveSession
 {
   GObject parent_instance;
@@ -272,16 +275,45 @@ on_started (GObject *object, GAsyncResult *result, gpointer user_data)
 }
 
 static gboolean
+on_drain_time (gpointer user_data)
+{
+  gboolean *over = user_data;
+
+  *over = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+is_drained (GloveSession *self)
+{
+  return (self->terminal == NULL || glove_session_terminal_is_drained (self->terminal))
+         && glove_session_stdio_is_drained (self->stdio);
+}
+
+/* Whoever reads what the agent wrote may take its time, but can't keep a session that was to end, or is told to. */
+static gboolean
 drain (GloveSession *self, GError **error)
 {
-  gboolean complete;
+  guint requests = self->end_requests;
+  gboolean over = FALSE;
+  g_autoptr (GSource) timer = NULL;
 
+  glove_session_stdio_release (self->stdio);
+  if (requests > 0 || self->error != NULL || self->outcome.cause != GLOVE_TERMINATION_EXITED)
+    {
+      timer = g_timeout_source_new (DRAIN_MS);
+      g_source_set_callback (timer, on_drain_time, &over, NULL);
+      g_source_attach (timer, self->context);
+    }
+  while (!is_drained (self) && !over && self->end_requests == requests)
+    g_main_context_iteration (self->context, TRUE);
+  if (timer != NULL)
+    g_source_destroy (timer);
   if (self->terminal != NULL)
-    glove_session_terminal_drain (self->terminal);
-  complete = glove_session_stdio_drain (self->stdio, error);
+    glove_session_terminal_finish (self->terminal);
   if (self->egress != NULL)
     glove_egress_proxy_shutdown (self->egress);
-  return complete;
+  return glove_session_stdio_finish (self->stdio, error);
 }
 
 /* The agent is gone, so that nothing can be put back. */

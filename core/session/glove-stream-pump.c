@@ -19,6 +19,8 @@ struct _GloveStreamPump
   int source;
   int sink;
   GloveOutputBudget *budget;
+  GMainContext *context; /* is told of the end */
+  gint ended;
   GThread *thread;
   int error; /* errno of a write that failed; read after joining */
 };
@@ -31,6 +33,7 @@ pump_unref (GloveStreamPump *self)
   glove_fd_clear (&self->source);
   glove_fd_clear (&self->sink);
   g_clear_pointer (&self->budget, glove_output_budget_unref);
+  g_main_context_unref (self->context);
   g_free (self);
 }
 
@@ -94,6 +97,8 @@ pump_thread (gpointer user_data)
     }
   glove_fd_clear (&self->source);
   glove_fd_clear (&self->sink);
+  g_atomic_int_set (&self->ended, 1);
+  g_main_context_wakeup (self->context);
   pump_unref (self);
   return NULL;
 }
@@ -107,6 +112,7 @@ glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError *
   g_atomic_ref_count_init (&self->ref_count);
   self->source = source;
   self->sink = sink;
+  self->context = g_main_context_ref_thread_default ();
   self->budget = budget != NULL ? glove_output_budget_ref (budget) : NULL;
   g_atomic_ref_count_inc (&self->ref_count);
   self->thread = g_thread_try_new ("glove-stream", pump_thread, self, &local_error);
@@ -118,6 +124,12 @@ glove_stream_pump_new (int source, int sink, GloveOutputBudget *budget, GError *
       return NULL;
     }
   return self;
+}
+
+gboolean
+glove_stream_pump_has_ended (GloveStreamPump *self)
+{
+  return g_atomic_int_get (&self->ended) != 0;
 }
 
 int
@@ -136,4 +148,13 @@ glove_stream_pump_abandon (GloveStreamPump *self)
 {
   g_thread_unref (g_steal_pointer (&self->thread));
   pump_unref (self);
+}
+
+int
+glove_stream_pump_finish (GloveStreamPump *self)
+{
+  if (glove_stream_pump_has_ended (self))
+    return glove_stream_pump_join (self);
+  glove_stream_pump_abandon (self);
+  return 0;
 }

@@ -136,7 +136,7 @@ class Suite:
         denials = json.loads(why.stdout or "[]")
         self.check("why names the limit and what would allow more",
                    any("wall-time" in item["rule"] and "--limit wall-time=" in item["allow"] for item in denials), why)
-        result = self.run("--limit", "output=1000", "--", "sh", "-c", "yes | head -c 100000; sleep 60")
+        result = self.run("--limit", "output=1000", "--", "sh", "-c", "yes | head -c 60000; sleep 60")
         self.check("output past its limit ends the agent",
                    result.status == 137 and len(result.out) == 1000 and b"terminal_output_limit" in result.err, result)
         result = self.run("--limit", "output=1000", "--", "sh", "-c", "head -c 1000 /dev/zero")
@@ -221,6 +221,43 @@ class Suite:
                                       preexec_fn=lambda: (os.close(0), os.close(2)), stdin=None, stdout=subprocess.PIPE)
         out, _ = process.communicate(timeout=20)
         self.check("glove started with standard streams closed", out == b"closed\n" and process.returncode == 0, out)
+
+    def operators_pipes(self):
+        """What an operator's pipe is to others, the agent can't change; and whoever does not read keeps nobody waiting for long."""
+        ends = [os.pipe() for _ in range(2)]
+        for pair in ends:
+            for fd in pair:
+                os.fchown(fd, self.operator.uid, self.operator.uid)
+        (input_read, input_write), (output_read, output_write) = ends
+        code = ("import fcntl, os\n"
+                "for fd in 0, 1, 2: fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_NONBLOCK)\n"
+                "os.write(1, b'one\\n'); os.write(2, b'two\\n'); os.write(1, b'three\\n'); os.write(2, b'four\\n')\n"
+                "held = os.stat(0).st_ino, os.stat(1).st_ino\nos.write(1, b'%d %d\\n' % held)")
+        status = self.operator.start("exec", "-q", "-T", "--", "python3", "-S", "-c", code, stdin=input_read, stdout=output_write,
+                                     stderr=output_write).wait(20)
+        lines = os.read(output_read, 4096).decode().split("\n")
+        inodes = [os.fstat(fd).st_ino for fd in (input_read, output_write)]
+        self.check("one pipe for both outputs keeps their order", status == 0 and lines[:4] == ["one", "two", "three", "four"], lines)
+        self.check("the agent has pipes of its own", not set(map(int, lines[4].split())) & set(inodes), lines)
+        self.check("no pipe of the operator's stops blocking", all(os.get_blocking(fd) for fd in (input_read, output_write)))
+        for command, expected in (("yes", 143), ("head -c 60000 /dev/zero; sleep 0.1; touch written", 0)):
+            workspace = self.operator.make_folder("unread")
+            process = self.operator.start("exec", "-q", "-T", "--workspace", workspace, "--", "sh", "-c", command,
+                                          stdout=output_write, stderr=subprocess.DEVNULL)
+            if expected == 0:
+                wait_until(lambda: os.path.exists(os.path.join(workspace, "written")))
+            time.sleep(0.5)
+            waited = process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            try:
+                status = process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = "it still waits"
+            self.check(f"a reader that does not read, then a signal: {command}", waited and status == expected, status)
+        for pair in ends:
+            for fd in pair:
+                os.close(fd)
 
     def swapped_path(self):
         """A workspace that is swapped for a link to another folder, again and again, is never followed."""
@@ -359,6 +396,7 @@ def main():
         suite.limits()
         suite.trail()
         suite.standard_streams()
+        suite.operators_pipes()
         suite.no_file_descriptor_leaks_in()
         suite.swapped_path()
         suite.environment_chooses_no_code()
