@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -211,14 +212,40 @@ is_repository (int dirfd)
 
 /* --- one repository --- */
 
-/* The owner of what we make in somebody's repository as root is the repository's. */
+/* What root makes in somebody's repository is made as its owner, from the first instant: what were handed over by name afterwards could be
+ * another file by then, put there by that owner. */
 static void
-hand_over (int dirfd, const char *name)
+take_owner (int dirfd)
 {
   struct stat st;
 
-  if (geteuid () == 0 && fstat (dirfd, &st) == 0 && st.st_uid != 0)
-    (void) !fchownat (dirfd, name, st.st_uid, st.st_gid, AT_SYMLINK_NOFOLLOW);
+  if (geteuid () != 0 || fstat (dirfd, &st) < 0 || st.st_uid == 0)
+    return;
+  (void) setfsgid (st.st_gid);
+  (void) setfsuid (st.st_uid);
+}
+
+static void
+be_oneself (void)
+{
+  (void) setfsuid (geteuid ());
+  (void) setfsgid (getegid ());
+}
+
+static gboolean
+make_file (int dirfd, const char *name, const char *content)
+{
+  glove_autofd int fd = openat (dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  int saved = 0;
+
+  if (fd < 0)
+    return FALSE;
+  if (glove_fd_write_all (fd, content, strlen (content), NULL))
+    return TRUE;
+  saved = errno;
+  (void) unlinkat (dirfd, name, 0);
+  errno = saved;
+  return FALSE;
 }
 
 /* What is missing could be made by the agent: so it is made here, such that it means the same to git. @content: NULL for a folder.
@@ -226,29 +253,15 @@ hand_over (int dirfd, const char *name)
 static gboolean
 make_neutral (int dirfd, const char *name, const char *content)
 {
-  glove_autofd int fd = -1;
+  gboolean made = FALSE;
+  int saved = 0;
 
-  if (content == NULL)
-    {
-      if (mkdirat (dirfd, name, 0755) < 0)
-        return FALSE;
-    }
-  else
-    {
-      fd = openat (dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-      if (fd < 0)
-        return FALSE;
-      if (!glove_fd_write_all (fd, content, strlen (content), NULL))
-        {
-          int saved = errno;
-
-          (void) unlinkat (dirfd, name, 0);
-          errno = saved;
-          return FALSE;
-        }
-    }
-  hand_over (dirfd, name);
-  return TRUE;
+  take_owner (dirfd);
+  made = content == NULL ? mkdirat (dirfd, name, 0755) == 0 : make_file (dirfd, name, content);
+  saved = errno;
+  be_oneself ();
+  errno = saved;
+  return made;
 }
 
 /* A link can be replaced by the agent, for nothing can be mounted on it: what it leads to is protected, and the operator told. */

@@ -250,6 +250,37 @@ test_missing_worktree_config (Fixture *fixture, gconstpointer data)
   assert_note (fixture, "worktrees/w/config.worktree' was missing");
 }
 
+/* What root makes in somebody else's repository is theirs; and root stays root. */
+static void
+test_owner (Fixture *fixture, gconstpointer data)
+{
+  static const char *const made[] = { "work/.git/hooks", "work/.git/config", "work/.git/commondir" };
+  g_autofree char *folder = g_build_filename (fixture->work, ".git", NULL);
+  g_autofree char *own = g_build_filename (fixture->root, "own", NULL);
+  struct stat st;
+
+  if (geteuid () != 0)
+    {
+      glove_test_skip ("root");
+      return;
+    }
+  make_folder (fixture, "work/.git");
+  g_assert_cmpint (chown (folder, 4711, 4712), ==, 0);
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  for (gsize i = 0; i < G_N_ELEMENTS (made); i++)
+    {
+      g_autofree char *path = g_build_filename (fixture->root, made[i], NULL);
+
+      g_assert_cmpint (lstat (path, &st), ==, 0);
+      g_assert_cmpuint (st.st_uid, ==, 4711);
+      g_assert_cmpuint (st.st_gid, ==, 4712);
+    }
+  g_assert_cmpint (g_mkdir (own, 0700), ==, 0);
+  g_assert_cmpint (stat (own, &st), ==, 0);
+  g_assert_cmpuint (st.st_uid, ==, 0);
+}
+
 static void
 test_worktrees_and_modules (Fixture *fixture, gconstpointer data)
 {
@@ -642,6 +673,7 @@ main (int argc, char **argv)
   ADD ("missing-parts", test_missing_parts);
   ADD ("disguised", test_disguised);
   ADD ("missing-worktree-config", test_missing_worktree_config);
+  ADD ("owner", test_owner);
   ADD ("worktrees-and-modules", test_worktrees_and_modules);
   ADD ("order", test_order);
   ADD ("worktree", test_worktree);
