@@ -328,6 +328,20 @@ refuse_address (GloveEgressConnection *self, const GloveEgressAddress *address)
   conclude (self, GLOVE_EGRESS_REASON_ADDRESS_NOT_PUBLIC, detail, option);
 }
 
+/* One that is not public needs a rule that names it, as host or as address: the second is what the guest could ask for as well. */
+static gboolean
+may_dial (const GloveEgressConnection *self, const GloveEgressAddress *address)
+{
+  g_autofree char *literal = NULL;
+  GloveEgressVerdict verdict;
+
+  if (self->allow_private || glove_egress_address_is_public (address))
+    return TRUE;
+  literal = glove_egress_address_to_string (address);
+  verdict = glove_egress_verdict_judge (self->context->allow, literal, self->port);
+  return verdict.reason == GLOVE_EGRESS_REASON_NONE && verdict.allow_private;
+}
+
 /* @addresses: (transfer full). */
 static void
 resolved (GloveEgressConnection *self, GArray *addresses)
@@ -340,7 +354,7 @@ resolved (GloveEgressConnection *self, GArray *addresses)
     {
       const GloveEgressAddress *address = &g_array_index (all, GloveEgressAddress, i);
 
-      if (self->allow_private || glove_egress_address_is_public (address))
+      if (may_dial (self, address))
         g_array_append_vals (good, address, 1);
     }
   if (good->len == 0)

@@ -375,8 +375,9 @@ private_rule (const char *host, guint16 port)
   return rule;
 }
 
+/* @more (transfer full) (nullable): one more rule. */
 static Fixture *
-fixture_with_names (Names *names, guint16 port, gboolean allow_private)
+fixture_with_rules (Names *names, guint16 port, gboolean allow_private, GloveEndpoint *more)
 {
   Fixture *f = fixture_new (NULL, NULL);
   g_autoptr (GPtrArray) rules = g_ptr_array_new_with_free_func ((GDestroyNotify) glove_endpoint_free);
@@ -386,6 +387,8 @@ fixture_with_names (Names *names, guint16 port, gboolean allow_private)
 
   rule->allow_private = allow_private;
   g_ptr_array_add (rules, rule);
+  if (more != NULL)
+    g_ptr_array_add (rules, more);
   g_object_unref (f->proxy);
   f->proxy = glove_egress_proxy_new ("s1", "p1", rules, rules, f->log, NULL);
   glove_egress_proxy_set_resolver (f->proxy, resolve, names);
@@ -394,6 +397,12 @@ fixture_with_names (Names *names, guint16 port, gboolean allow_private)
   g_free (f->credential);
   f->credential = g_base64_encode ((const guchar *) pair, strlen (pair));
   return f;
+}
+
+static Fixture *
+fixture_with_names (Names *names, guint16 port, gboolean allow_private)
+{
+  return fixture_with_rules (names, port, allow_private, NULL);
 }
 
 /* NE-20: an address that does not answer is not the end. */
@@ -450,6 +459,36 @@ test_not_public (void)
   g_assert_cmpstr (event->error, ==, "the name leads to 127.0.0.1, which is not public");
   g_assert_cmpstr (event->allow, ==, "--allow-host 127.0.0.1:443");
   fixture_free (f);
+}
+
+/* The option that the refusal above names is one that helps: with a rule for the address the name that leads to it is reached. */
+static void
+test_not_public_but_named (void)
+{
+  static const char *const literals[] = { "10.255.255.255", "127.0.0.1", NULL };
+  Server *server = server_start (serve_echo);
+  Names names = { .literals = literals };
+  static const struct
+  {
+    const char *address;
+    int port; /* beside the server's */
+    gboolean reached;
+  } cases[] = { { "127.0.0.1", 0, TRUE }, { "127.0.0.1", 1, FALSE }, { "127.0.0.2", 0, FALSE } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      GloveEndpoint *address = private_rule (cases[i].address, (guint16) (server->port + cases[i].port));
+      Fixture *f = fixture_with_rules (&names, server->port, FALSE, address);
+      int fd = guest_request (f, "CONNECT name.test:%u HTTP/1.1\r\nAUTH\r\n", server->port);
+      g_autofree char *head = receive_head (fd);
+      g_autoptr (GloveAuditEvent) event = take_event (f);
+
+      g_assert_true (g_str_has_prefix (head, cases[i].reached ? "HTTP/1.1 200 " : "HTTP/1.1 502 "));
+      g_assert_cmpstr (event->rule, ==, cases[i].reached ? "" : "address-not-public");
+      close (fd);
+      fixture_free (f);
+    }
+  server_stop (server);
 }
 
 static void
@@ -610,6 +649,7 @@ main (int argc, char **argv)
   g_test_add_func ("/egress/proxy/fail-over", test_fail_over);
   g_test_add_func ("/egress/proxy/judged-before-resolving", test_judged_before_resolving);
   g_test_add_func ("/egress/proxy/not-public", test_not_public);
+  g_test_add_func ("/egress/proxy/not-public-but-named", test_not_public_but_named);
   g_test_add_func ("/egress/proxy/not-resolved", test_not_resolved);
   g_test_add_func ("/egress/proxy/resolver-hangs", test_resolver_hangs);
   g_test_add_func ("/egress/proxy/connect-failed", test_connect_failed);
