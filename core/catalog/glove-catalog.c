@@ -240,7 +240,8 @@ explain_missing (GloveCatalog *self, const char *kind, const char *provision, GE
       g_string_append_printf (hint, "there are: %s", joined);
     }
   else
-    g_string_append_printf (hint, "install one; no %s is in the catalog %s", kind, self->package_directory);
+    g_string_append_printf (hint, "install one, or name another folder with --catalog; no %s is in the catalog %s", kind,
+                            self->package_directory);
 
   for (guint i = 0; i < self->content->entries->len; i++)
     {

@@ -36,6 +36,32 @@ print_grants (const GloveLaunchSpec *spec)
     }
 }
 
+static gboolean
+is_loopback (const GloveEndpoint *endpoint)
+{
+  return g_str_has_prefix (endpoint->host, "127.") || g_str_equal (endpoint->host, "localhost")
+         || g_str_equal (endpoint->host, "::1");
+}
+
+/* The sandbox has a loopback of its own, and programs don't ask a proxy for it. */
+static void
+print_loopback_notes (const GloveCliNetwork *network)
+{
+  for (guint i = 0; i < network->allow->len; i++)
+    {
+      const GloveEndpoint *endpoint = g_ptr_array_index (network->allow, i);
+      g_autofree char *target = NULL;
+      g_autofree char *text = NULL;
+
+      if (!is_loopback (endpoint))
+        continue;
+      target = glove_endpoint_to_string (endpoint);
+      text = g_strdup_printf (_("most programs don't use the proxy for %s; --forward %s gives them a port of their own"), target,
+                              target);
+      print_line (_("note"), text);
+    }
+}
+
 static void
 print_network (const GloveCliNetwork *network)
 {
@@ -58,6 +84,38 @@ print_network (const GloveCliNetwork *network)
     print_line (_("network"), _("none"));
 }
 
+static gboolean
+is_unenforced (const GloveLaunchSpec *spec, const GloveLimitMechanism *mechanisms, int limit)
+{
+  return spec->limits.value[limit] != 0 && mechanisms[limit] == GLOVE_LIMIT_MECHANISM_UNAVAILABLE;
+}
+
+/* One line for all limits that lack the same thing. */
+static void
+print_unenforced (const GloveLaunchSpec *spec, const GloveLimitMechanism *mechanisms, char *const *repairs)
+{
+  gboolean told[GLOVE_N_LIMITS] = { FALSE };
+
+  for (int limit = 0; limit < GLOVE_N_LIMITS; limit++)
+    {
+      g_autoptr (GString) names = NULL;
+      g_autofree char *text = NULL;
+
+      if (told[limit] || !is_unenforced (spec, mechanisms, limit))
+        continue;
+      names = g_string_new (glove_limit_get_name (limit));
+      for (int other = limit + 1; other < GLOVE_N_LIMITS; other++)
+        if (is_unenforced (spec, mechanisms, other) && g_strcmp0 (repairs[limit], repairs[other]) == 0)
+          {
+            g_string_append_printf (names, ", %s", glove_limit_get_name (other));
+            told[other] = TRUE;
+          }
+      text = g_strdup_printf (_("not enforced here: %s: %s"), names->str,
+                              repairs[limit] != NULL ? repairs[limit] : _("the backend can't"));
+      print_line (_("warning"), text);
+    }
+}
+
 static void
 print_limits (GloveSandboxBackend *backend, const GloveLaunchSpec *spec)
 {
@@ -76,15 +134,7 @@ print_limits (GloveSandboxBackend *backend, const GloveLaunchSpec *spec)
       g_string_append_printf (enforced, "%s%s %s", enforced->len > 0 ? ", " : "", glove_limit_get_name (limit), value);
     }
   print_line (_("limits"), enforced->str);
-  for (int limit = 0; limit < GLOVE_N_LIMITS; limit++)
-    if (spec->limits.value[limit] != 0 && mechanisms[limit] == GLOVE_LIMIT_MECHANISM_UNAVAILABLE)
-      {
-        g_autofree char *text
-            = g_strdup_printf (_("%s is not enforced here: %s"), glove_limit_get_name (limit),
-                               repairs[limit] != NULL ? repairs[limit] : _("the backend can't"));
-
-        print_line (_("warning"), text);
-      }
+  print_unenforced (spec, mechanisms, repairs);
   for (int limit = 0; limit < GLOVE_N_LIMITS; limit++)
     g_free (repairs[limit]);
 }
@@ -100,6 +150,7 @@ glove_cli_banner_print (GloveSandboxBackend *backend, const GloveLaunchSpec *spe
   print_limits (backend, spec);
   if (spec->as_root_id)
     print_line (_("warning"), _("the agent has the host's user id 0"));
+  print_loopback_notes (network);
   for (guint i = 0; i < notes->len; i++)
     print_line (_("note"), g_ptr_array_index (notes, i));
   print_line (_("audit"), audit);

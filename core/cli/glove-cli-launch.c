@@ -27,6 +27,7 @@
 #include "glove-grant-resolver.h"
 #include "glove-random.h"
 #include "glove-session-environment.h"
+#include "glove-session-record.h"
 #include "glove-session-terminal.h"
 #include "glove-session.h"
 #include "glove-text.h"
@@ -287,9 +288,18 @@ status_of_error (const GError *error)
 
 /* A limit that ended the agent would otherwise look like a crash of the agent. */
 static void
-explain_outcome (const GloveOutcome *outcome)
+explain_outcome (const GloveLimits *limits, const GloveOutcome *outcome)
 {
-  if (outcome->cause != GLOVE_TERMINATION_EXITED && outcome->cause != GLOVE_TERMINATION_SIGNALED)
+  GloveLimit limit = glove_session_record_limit_of_cause (outcome->cause);
+
+  if (limit < GLOVE_N_LIMITS)
+    {
+      g_autofree char *value = glove_limit_format_value (limit, limits->value[limit]);
+
+      g_printerr (_("glove: the agent was stopped: it reached the limit %s, %s (see: glove why)\n"),
+                  glove_limit_get_name (limit), value);
+    }
+  else if (outcome->cause != GLOVE_TERMINATION_EXITED && outcome->cause != GLOVE_TERMINATION_SIGNALED)
     g_printerr (_("glove: the agent was stopped: %s (see: glove why)\n"), glove_termination_get_name (outcome->cause));
 }
 
@@ -336,6 +346,6 @@ glove_cli_launch_perform (GloveCliLaunch *self)
       glove_cli_output_error (error);
       return status_of_error (error);
     }
-  explain_outcome (&outcome);
+  explain_outcome (&running.spec->limits, &outcome);
   return glove_outcome_get_shell_status (&outcome);
 }

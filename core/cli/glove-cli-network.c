@@ -4,13 +4,31 @@
 
 #include "glove-cli-network.h"
 
+#include <string.h>
+
 #include "glove-bounds.h"
 #include "glove-egress-proxy.h"
 #include "glove-endpoint.h"
 #include "glove-error.h"
+#include "glove-text.h"
 
 #define PROXY_PORT 3128
 #define FIRST_UNPRIVILEGED 1024
+
+/* Says which option it is about and, where the parser knew no better, how it is written. */
+static void
+explain_option (GError **error, const char *option, const char *text, const char *usage)
+{
+  g_autofree char *shown = glove_text_escape (text, -1);
+
+  if (strstr (text, "://") != NULL || strchr (text, '/') != NULL)
+    glove_error_set_hint (error, "leave out the scheme and the path: %s", usage);
+  else if (strchr (text, '*') != NULL)
+    glove_error_set_hint (error, "a name with a dot in front stands for every host below it: .example.org");
+  else if (!(*text == '[' || strchr (text, ':') != strrchr (text, ':')))
+    glove_error_set_hint (error, "%s", usage);
+  g_prefix_error (error, "%s %s: ", option, shown);
+}
 
 static gboolean
 is_taken (const GloveCliNetwork *self, guint16 port)
@@ -82,7 +100,11 @@ glove_cli_network_init (GloveCliNetwork *self, const char *const *allow_hosts, c
       GloveEndpoint *endpoint = glove_endpoint_parse (allow_hosts[i], error);
 
       if (endpoint == NULL)
-        return FALSE;
+        {
+          explain_option (error, "--allow-host", allow_hosts[i],
+                          "write HOST or HOST:PORT, as in --allow-host example.org:8443");
+          return FALSE;
+        }
       g_ptr_array_add (self->allow, endpoint);
     }
   if (self->allow->len > GLOVE_EGRESS_RULES_MAX)
@@ -98,7 +120,11 @@ glove_cli_network_init (GloveCliNetwork *self, const char *const *allow_hosts, c
         g_autoptr (GloveEndpoint) forward = glove_endpoint_parse_forward (forwards[i], error);
 
         if (forward == NULL)
-          return FALSE;
+          {
+            explain_option (error, "--forward", forwards[i],
+                            "write HOST:PORT or PORT=HOST:PORT, as in --forward 9000=127.0.0.1:8080");
+            return FALSE;
+          }
         if ((forward->local_port != 0) == (pass == 0)
             && !add_forward (self, g_steal_pointer (&forward), forwards[i], error))
           return FALSE;

@@ -146,8 +146,10 @@ list_plugins (GloveCatalog *catalog, const Options *options)
 
   if (options->json)
     print_list_json (entries);
-  else
+  else if (entries->len > 0)
     print_list_table (entries);
+  else
+    g_printerr (_("glove: the catalog is empty: install plugins, or name another folder with --catalog\n"));
 
   return report_problems (problems) ? 0 : GLOVE_CLI_STATUS_FAILED;
 }

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <glib/gi18n.h>
 #include <string.h>
 
 #include "glove-bounds.h"
@@ -147,6 +148,20 @@ check_links (const GloveCliLaunch *launch, const GloveFileIdentity *prompt, GErr
          && (options->prompt_file == NULL || glove_link_check_run (launch->grants, options->prompt_file, prompt, error));
 }
 
+/* Without a model server an agent only tries again and again. */
+static void
+note_missing_provider (GloveCliLaunch *launch, GloveRuntimeAdapter *adapter)
+{
+  const GloveCliLaunchOptions *options = launch->options;
+  const char *const *endpoints = glove_runtime_adapter_list_provider_endpoints (adapter);
+  g_autofree char *hosts = NULL;
+
+  if (options->provider_url != NULL || options->allow_hosts != NULL || options->forwards != NULL || endpoints[0] == NULL)
+    return;
+  hosts = g_strjoinv (" --allow-host ", (char **) endpoints);
+  g_ptr_array_add (launch->notes, g_strdup_printf (_("the agent can't reach a model: allow its own with --allow-host %s"), hosts));
+}
+
 static gboolean
 set_up_runtime (GloveCliLaunch *launch, GError **error)
 {
@@ -175,6 +190,7 @@ set_up_runtime (GloveCliLaunch *launch, GError **error)
     }
   if (!glove_cli_launch_resolve (launch, error) || !check_links (launch, &prompt_identity, error))
     return FALSE;
+  note_missing_provider (launch, GLOVE_RUNTIME_ADAPTER (object));
   request.workspace = launch->work_dir;
   request.provider_url = provider_url;
   request.prompt = prompt;

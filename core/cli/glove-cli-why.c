@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <glib/gi18n.h>
+#include <string.h>
 
 #include "glove-audit-reader.h"
 #include "glove-audit-runs.h"
@@ -54,34 +55,98 @@ print_json (GPtrArray *denials)
   g_print ("%s\n]\n", out->str);
 }
 
+/* Without the session and the policy in front, which are the same in each line: an end point of the network. */
+static const char *
+find_subject (const GloveAuditEvent *event)
+{
+  const char *policy;
+
+  if (g_strcmp0 (event->plane, "network") != 0 || event->session == NULL || *event->session == '\0'
+      || !g_str_has_prefix (event->tool, event->session) || event->tool[strlen (event->session)] != ':')
+    return event->tool;
+  policy = event->tool + strlen (event->session) + 1;
+  return strchr (policy, ':') != NULL ? strchr (policy, ':') + 1 : event->tool;
+}
+
 static void
 row_free (gpointer row)
 {
   g_strfreev (row);
 }
 
+enum { PLANE, WHAT, WHY, RULE, ALLOWED_BY, TIMES, N_COLUMNS };
+
+static char **
+new_row (const GloveAuditEvent *event)
+{
+  char **row = g_new0 (char *, N_COLUMNS + 1);
+
+  row[PLANE] = glove_text_escape (event->plane, -1);
+  row[WHAT] = glove_text_escape (find_subject (event), -1);
+  row[WHY] = glove_text_escape (event->error, -1);
+  row[RULE] = glove_text_escape (event->rule, -1);
+  row[ALLOWED_BY] = glove_text_escape (event->allow, -1);
+  return row;
+}
+
+/* Denials that are the same but for the time are one row: a program that is refused tries again. */
+static GPtrArray *
+make_rows (GPtrArray *denials)
+{
+  GPtrArray *rows = g_ptr_array_new_with_free_func (row_free);
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (GHashTable) known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+  for (guint i = 0; i < denials->len; i++)
+    {
+      char **row = new_row (g_ptr_array_index (denials, i));
+      g_autofree char *key = g_strjoinv ("\n", row);
+      guint at = GPOINTER_TO_UINT (g_hash_table_lookup (known, key));
+      guint one = 1;
+
+      if (at > 0)
+        {
+          g_array_index (times, guint, at - 1)++;
+          row_free (row);
+          continue;
+        }
+      g_ptr_array_add (rows, row);
+      g_array_append_val (times, one);
+      g_hash_table_insert (known, g_steal_pointer (&key), GUINT_TO_POINTER (rows->len));
+    }
+  for (guint i = 0; i < rows->len; i++)
+    ((char **) g_ptr_array_index (rows, i))[TIMES] = g_strdup_printf ("%u", g_array_index (times, guint, i));
+  return rows;
+}
+
 static void
 print_table (GPtrArray *denials)
 {
-  static const char *const header[] = { N_("PLANE"), N_("WHAT"), N_("WHY"), N_("RULE"), N_("ALLOWED BY") };
-  const char *translated[G_N_ELEMENTS (header)];
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func (row_free);
+  const char *const header[N_COLUMNS] = { _("PLANE"), _("WHAT"), _("WHY"), _("RULE"), _("ALLOWED BY"), _("TIMES") };
+  g_autoptr (GPtrArray) rows = make_rows (denials);
 
-  for (gsize i = 0; i < G_N_ELEMENTS (header); i++)
-    translated[i] = _(header[i]);
-  for (guint i = 0; i < denials->len; i++)
+  glove_cli_output_table (stdout, N_COLUMNS, header, rows);
+}
+
+/* Why nothing was denied, when the reader may wonder. */
+static void
+print_nothing (GPtrArray *events)
+{
+  g_print (_("nothing was denied\n"));
+  for (guint i = 0; i < events->len; i++)
     {
-      const GloveAuditEvent *event = g_ptr_array_index (denials, i);
-      char **row = g_new0 (char *, G_N_ELEMENTS (header) + 1);
+      const GloveAuditEvent *event = g_ptr_array_index (events, i);
 
-      row[0] = glove_text_escape (event->plane, -1);
-      row[1] = glove_text_escape (event->tool, -1);
-      row[2] = glove_text_escape (event->error, -1);
-      row[3] = glove_text_escape (event->rule, -1);
-      row[4] = glove_text_escape (event->allow, -1);
-      g_ptr_array_add (rows, row);
+      if (event->action == GLOVE_AUDIT_ACTION_AGENT_LAUNCH && event->status != GLOVE_AUDIT_STATUS_OK)
+        {
+          g_autofree char *reason = glove_text_escape (event->error, -1);
+
+          g_print (_("the agent was not started: %s\n"), reason);
+          return;
+        }
     }
-  glove_cli_output_table (stdout, G_N_ELEMENTS (header), translated, rows);
+  g_print (_("What is neither granted nor allowed is not there for the agent, and leaves no denial: files without --read or\n"
+             "--write, and without --allow-host and --forward the whole network.\n"));
 }
 
 static GPtrArray *
@@ -113,7 +178,7 @@ explain (const char *file, gboolean json, GError **error)
   if (json)
     print_json (denials);
   else if (denials->len == 0 && state != GLOVE_AUDIT_READER_TAMPERED)
-    g_print (_("nothing was denied\n"));
+    print_nothing (events);
   else if (denials->len > 0)
     print_table (denials);
   if (state == GLOVE_AUDIT_READER_TAMPERED)

@@ -38,6 +38,16 @@ print_help (void)
   g_print (_("\nEach verb explains itself: glove VERB --help\n"));
 }
 
+/* "glove exec" is what the help of a verb calls itself. */
+static int
+run_verb (gsize i, int argc, char **argv)
+{
+  g_autofree char *name = g_strconcat ("glove ", verbs[i].name, NULL);
+
+  g_set_prgname (name);
+  return verbs[i].run (argc, argv);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -64,6 +74,6 @@ main (int argc, char **argv)
     }
   for (gsize i = 0; i < G_N_ELEMENTS (verbs); i++)
     if (strcmp (argv[1], verbs[i].name) == 0)
-      return verbs[i].run (argc - 1, argv + 1);
+      return run_verb (i, argc - 1, argv + 1);
   return glove_cli_output_usage (NULL, _("there is no verb '%s'"), argv[1]);
 }

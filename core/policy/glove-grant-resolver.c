@@ -459,7 +459,9 @@ handle_sockets (GloveGrantResolver *self, const GPtrArray *grants, GPtrArray *ma
     if (!handle_hit (self, hits->pdata[i], masks, error))
       return FALSE;
   if (masks->len > 0)
-    g_ptr_array_add (notes, g_strdup_printf ("%u sockets of host processes below the grants are covered", masks->len));
+    g_ptr_array_add (notes, masks->len == 1
+                                ? g_strdup ("1 socket of a host process below the grants is covered")
+                                : g_strdup_printf ("%u sockets of host processes below the grants are covered", masks->len));
   return TRUE;
 }
 

@@ -15,7 +15,7 @@ FAILED, USAGE = 125, 2
 
 
 def cases(operator):
-    """(name, verb and arguments, status, what standard error must match)"""
+    """(name, verb and arguments, status, what the error and the line behind it must match)"""
     folder = operator.folder
     workspace = operator.make_folder("workspace")
     operator.make_folder("home", ".ssh")
@@ -99,6 +99,9 @@ def cases(operator):
         ("a variable of glove's", execute("--env", "GLOVE_X"), FAILED, "GLOVE_X"),
         ("a variable with a value", execute("--env", "A=B"), FAILED, "A=B"),
         ("a variable that is not set", execute("--env", "NOT_SET_AT_ALL"), FAILED, "NOT_SET_AT_ALL"),
+        ("a URL as host", execute("--allow-host", "http://example.org/"), FAILED, "leave out the scheme"),
+        ("a pattern as host", execute("--allow-host", "*.example.org"), FAILED, r"below it: \.example\.org"),
+        ("a port as forward", execute("--forward", "8080"), FAILED, "--forward 8080: .*\n.*PORT=HOST:PORT"),
         ("an empty host", execute("--allow-host", ""), FAILED, "host"),
         ("a host with a space", execute("--allow-host", "a b"), FAILED, "host"),
         ("a host that is a number", execute("--allow-host", "0x7f.1"), FAILED, "0x7f"),
@@ -137,7 +140,8 @@ def check(report, operator):
             result = operator.run(verb, *arguments, timeout=30)
         error = [line for line in result.text_err().splitlines() if line.startswith("error[")]
         tried = [line for line in result.text_err().splitlines() if line.startswith("Try: ")]
-        fine = (result.status == status and len(error) == 1 and re.search(pattern, error[0]) is not None and len(tried) == 1)
+        fine = (result.status == status and len(error) == 1 and len(tried) == 1
+                and re.search(pattern, error[0] + "\n" + tried[0]) is not None)
         report.check(f"{operator.mode}: {name}", fine, result)
         after = [entry for entry in entries(operator.folder) if not entry.startswith(("state/glove", "home/.cache"))]
         left = [entry for entry in after if entry not in before]

@@ -83,6 +83,15 @@ def mounts():
     with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
         return [line.split()[4] for line in file]
 
+TWICE_REFUSED = """
+import urllib.request
+for attempt in range(2):
+    try:
+        urllib.request.urlopen("http://elsewhere.example/")
+    except OSError:
+        pass
+"""
+
 
 class Suite:
     def __init__(self, report, operator):
@@ -128,7 +137,7 @@ class Suite:
         begun = time.monotonic()
         result = self.run("--limit", "wall-time=300ms", "--audit", audit, "--", "sleep", "60")
         took = time.monotonic() - begun
-        self.check("wall time ends a sleeper", result.status == 137 and took < 20 and b"wall_time_limit" in result.err, result)
+        self.check("wall time ends a sleeper", result.status == 137 and took < 20 and b"the limit wall-time, 300 ms" in result.err, result)
         last = self.events(audit)[-1]
         self.check("and the trail says why", "wall_time_limit" in last["arguments"], last)
         why = subprocess.run(self.operator.prefix() + [self.operator.glove(), "why", "--audit", audit, "--json"],
@@ -138,7 +147,7 @@ class Suite:
                    any("wall-time" in item["rule"] and "--limit wall-time=" in item["allow"] for item in denials), why)
         result = self.run("--limit", "output=1000", "--", "sh", "-c", "yes | head -c 60000; sleep 60")
         self.check("output past its limit ends the agent",
-                   result.status == 137 and len(result.out) == 1000 and b"terminal_output_limit" in result.err, result)
+                   result.status == 137 and len(result.out) == 1000 and b"the limit output, " in result.err, result)
         result = self.run("--limit", "output=1000", "--", "sh", "-c", "head -c 1000 /dev/zero")
         self.check("output up to its limit does not", result.status == 0 and len(result.out) == 1000, result)
         result = self.run("--limit", "file-size=4096", "--", "sh", "-c",
@@ -188,9 +197,22 @@ class Suite:
         mode = os.stat(audit).st_mode & 0o777
         self.check("the file is the owner's only", mode == 0o600, oct(mode))
         self.run("--", "sh", "-c", "exit 0")
-        last = subprocess.run(self.operator.prefix() + [self.operator.glove(), "why"], env=self.operator.environment(),
+        last = self.why()
+        self.check("why without a file explains the last run",
+                   last.returncode == 0 and b"nothing was denied" in last.stdout and b"--allow-host" in last.stdout, last)
+        self.run("--", "no-such-program")
+        last = self.why()
+        self.check("why says that the agent was not started",
+                   b"was not started: " in last.stdout and b"no-such-program" in last.stdout, last)
+        self.run("--allow-host", "127.0.0.1:1", "--", "python3", "-c", TWICE_REFUSED)
+        last = self.why()
+        rows = [line.split() for line in last.stdout.decode().splitlines()]
+        self.check("why shows what is denied twice in one row, without the session",
+                   len(rows) == 2 and rows[1][:2] == ["network", "elsewhere.example:80"] and rows[1][-1] == "2", last)
+
+    def why(self):
+        return subprocess.run(self.operator.prefix() + [self.operator.glove(), "why"], env=self.operator.environment(),
                               capture_output=True, check=False)
-        self.check("why without a file explains the last run", last.returncode == 0, last)
 
     def no_file_descriptor_leaks_in(self):
         secret = self.operator.write("secret.txt", "a secret\n", 0o600)
