@@ -105,6 +105,7 @@ build_home (GloveRuntimeAdapter *adapter, const GloveRuntimeRequest *request, GE
 }
 /* doc: end */
 
+/* doc: adapter-interface */
 static void
 glove_example_adapter_runtime_init (GloveRuntimeAdapterInterface *iface)
 {
@@ -114,6 +115,7 @@ glove_example_adapter_runtime_init (GloveRuntimeAdapterInterface *iface)
   iface->accepts_provider_url = accepts_provider_url;
   iface->build_home = build_home;
 }
+/* doc: end */
 
 /* doc: adapter-settings */
 static gboolean
