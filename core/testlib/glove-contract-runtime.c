@@ -245,8 +245,9 @@ check_isolated (gconstpointer object)
       g_autoptr (GloveRuntimeHome) home = NULL;
       g_autofree char *text = NULL;
 
-      if (setrlimit (RLIMIT_NOFILE, &none) != 0 || !g_setenv ("HOME", "/nonexistent", TRUE)
-          || !g_setenv ("XDG_CONFIG_HOME", "/nonexistent", TRUE) || chdir ("/") != 0)
+      /* Not just /nonexistent: that is the home of whoever builds packages. */
+      if (setrlimit (RLIMIT_NOFILE, &none) != 0 || !g_setenv ("HOME", "/nonexistent/another", TRUE)
+          || !g_setenv ("XDG_CONFIG_HOME", "/nonexistent/another", TRUE) || chdir ("/") != 0)
         _exit (77);
       home = build (adapter, NULL, NULL, PROMPT, NULL);
       text = home != NULL ? describe (home) : NULL;

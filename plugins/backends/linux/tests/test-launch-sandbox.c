@@ -960,8 +960,9 @@ main (int argc, char **argv)
   launcher = argv[1];
   if (argc == 3 && !become_user ())
     {
-      g_printerr ("only root can become an ordinary user\n");
-      return 77;
+      /* A skip of everything, in TAP. */
+      puts ("1..0 # SKIP only root can become an ordinary user");
+      return g_strcmp0 (g_getenv ("GLOVE_TESTS_MUST_RUN"), "1") == 0 ? 1 : 0;
     }
   probe ();
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
