@@ -2,6 +2,7 @@
 """The agents: which package, which program, which path of the model server it asks. And the cache that they are installed into."""
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -35,6 +36,21 @@ def is_installed(cache, agent):
     except (OSError, ValueError, KeyError):
         return False
     return found.startswith(agent.version + '.') and os.access(cache / 'node_modules/.bin' / agent.program, os.X_OK)
+
+
+def numbers(text):
+    return [int(number) for number in re.findall(r'\d+', text)[:3]]
+
+
+def wanted_node(cache, agent):
+    """The Node.js that the package asks for where this one is older, else None."""
+    try:
+        least = json.loads((cache / 'node_modules' / agent.package / 'package.json').read_text())['engines']['node']
+        here = subprocess.run(['node', '--version'], capture_output=True, text=True, check=True).stdout
+    except (OSError, ValueError, KeyError, subprocess.CalledProcessError):
+        return None
+    least = re.fullmatch(r'>=\s*([\d.]+)', least)
+    return least[1] if least and numbers(here) < numbers(least[1]) else None
 
 
 def registry_answers():
