@@ -489,7 +489,7 @@ class Suite:
         result = self.work("--limit", "wall-time=700ms", "--", "bash", "-lc",
                            "mkfifo /tmp/f; (setsid sh -c 'exec sleep 1000 > /tmp/f' &); cat /tmp/f")
         self.check("PR-04: a limit ends the whole tree, whatever holds a pipe", result.status == 137
-                   and time.monotonic() - begun < 15 and b"wall_time" in result.err, result)
+                   and time.monotonic() - begun < 15 and b"the limit wall-time" in result.err, result)
 
     def pr_05(self):
         begun = time.monotonic()

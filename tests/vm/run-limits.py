@@ -50,7 +50,8 @@ class Suite:
 
     def ended_by(self, name, cause, limit, *command):
         result, events, why = self.run(limit, *command)
-        self.check(f"{name} ends the session", result.status == 137 and cause.encode() in result.err, result)
+        told = f"the limit {limit.split('=')[0]}, "
+        self.check(f"{name} ends the session", result.status == 137 and told.encode() in result.err, result)
         self.check(f"{name} is the recorded cause",
                    any(event["action"] == "agent_exit" and f'"cause":"{cause}"' in event["arguments"].replace(" ", "")
                        for event in events), events)
