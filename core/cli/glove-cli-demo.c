@@ -372,7 +372,7 @@ print_trail (Demo *self, GError **error)
 
       row[0] = g_strdup (glove_audit_action_get_name (event->action));
       row[1] = g_strdup (glove_audit_status_get_name (event->status));
-      row[2] = glove_text_escape (event->tool, -1);
+      row[2] = glove_text_escape (glove_cli_output_subject (event), -1);
       row[3] = glove_text_escape (event->error, -1);
       g_ptr_array_add (rows, row);
     }

@@ -89,3 +89,15 @@ glove_cli_output_table (FILE *out, guint columns, const char *const *header, GPt
   for (guint row = 0; row < rows->len; row++)
     print_row (out, columns, widths, g_ptr_array_index (rows, row));
 }
+
+const char *
+glove_cli_output_subject (const GloveAuditEvent *event)
+{
+  const char *policy;
+
+  if (event->action != GLOVE_AUDIT_ACTION_EGRESS || event->session == NULL || *event->session == '\0'
+      || !g_str_has_prefix (event->tool, event->session) || event->tool[strlen (event->session)] != ':')
+    return event->tool;
+  policy = event->tool + strlen (event->session) + 1;
+  return strchr (policy, ':') != NULL ? strchr (policy, ':') + 1 : event->tool;
+}

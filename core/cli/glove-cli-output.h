@@ -5,6 +5,8 @@
 #include <gio/gio.h>
 #include <stdio.h>
 
+#include "glove-audit-event.h"
+
 G_BEGIN_DECLS
 
 /* `error[code]: text` and, where there is one, `Try: …`, on standard error. */
@@ -15,5 +17,7 @@ int glove_cli_output_usage (const char *verb, const char *format, ...) G_GNUC_PR
 gboolean glove_cli_output_has_colour (int fd);
 /* Columns are padded to their widest cell, counted in characters. @rows: of char *[columns]; borrowed. @header (nullable). */
 void glove_cli_output_table (FILE *out, guint columns, const char *const *header, GPtrArray *rows);
+/* What @event is about: of the network the end point alone, without the session and the policy in front. Borrowed from @event. */
+const char *glove_cli_output_subject (const GloveAuditEvent *event);
 
 G_END_DECLS

@@ -55,19 +55,6 @@ print_json (GPtrArray *denials)
   g_print ("%s\n]\n", out->str);
 }
 
-/* Without the session and the policy in front, which are the same in each line: an end point of the network. */
-static const char *
-find_subject (const GloveAuditEvent *event)
-{
-  const char *policy;
-
-  if (g_strcmp0 (event->plane, "network") != 0 || event->session == NULL || *event->session == '\0'
-      || !g_str_has_prefix (event->tool, event->session) || event->tool[strlen (event->session)] != ':')
-    return event->tool;
-  policy = event->tool + strlen (event->session) + 1;
-  return strchr (policy, ':') != NULL ? strchr (policy, ':') + 1 : event->tool;
-}
-
 static void
 row_free (gpointer row)
 {
@@ -82,7 +69,7 @@ new_row (const GloveAuditEvent *event)
   char **row = g_new0 (char *, N_COLUMNS + 1);
 
   row[PLANE] = glove_text_escape (event->plane, -1);
-  row[WHAT] = glove_text_escape (find_subject (event), -1);
+  row[WHAT] = glove_text_escape (glove_cli_output_subject (event), -1);
   row[WHY] = glove_text_escape (event->error, -1);
   row[RULE] = glove_text_escape (event->rule, -1);
   row[ALLOWED_BY] = glove_text_escape (event->allow, -1);
