@@ -261,7 +261,7 @@ test_not_a_file (void)
 int
 main (int argc, char **argv)
 {
-  g_test_init (&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
+  g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/audit/reader/intact", test_intact);
   g_test_add_func ("/audit/reader/truncated", test_truncated);
   g_test_add_func ("/audit/reader/flipped", test_flipped);
