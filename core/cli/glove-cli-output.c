@@ -12,6 +12,7 @@
 
 #include "glove-cli-verbs.h"
 #include "glove-error.h"
+#include "glove-text.h"
 
 gboolean
 glove_cli_output_has_colour (int fd)
@@ -21,28 +22,49 @@ glove_cli_output_has_colour (int fd)
   return isatty (fd) && (no_colour == NULL || *no_colour == '\0') && g_strcmp0 (g_getenv ("TERM"), "dumb") != 0;
 }
 
+/* A message may quote a file's name or an argument as it is: what could move the cursor or hide text isn't shown as such. Backslashes are
+ * left: most are of names that were escaped already. */
+static char *
+make_safe (const char *text)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "\\", -1);
+
+  for (gsize i = 0; parts[i] != NULL; i++)
+    {
+      char *safe = glove_text_escape (parts[i], -1);
+
+      g_free (parts[i]);
+      parts[i] = safe;
+    }
+  return g_strjoinv ("\\", parts);
+}
+
 void
 glove_cli_output_error (const GError *error)
 {
   gboolean colour = glove_cli_output_has_colour (STDERR_FILENO);
   const char *code = error->domain == GLOVE_ERROR ? glove_error_get_name ((GloveError) error->code) : "failed";
   const char *hint = error->domain == GLOVE_ERROR ? glove_error_get_hint (error) : NULL;
+  g_autofree char *message = make_safe (error->message);
+  g_autofree char *repair = make_safe (hint != NULL ? hint : "");
 
-  g_printerr ("%serror[%s]:%s %s\n", colour ? "\033[1;31m" : "", code, colour ? "\033[0m" : "", error->message);
-  if (hint != NULL && *hint != '\0')
-    g_printerr (_("Try: %s\n"), hint);
+  g_printerr ("%serror[%s]:%s %s\n", colour ? "\033[1;31m" : "", code, colour ? "\033[0m" : "", message);
+  if (*repair != '\0')
+    g_printerr (_("Try: %s\n"), repair);
 }
 
 int
 glove_cli_output_usage (const char *verb, const char *format, ...)
 {
   g_autofree char *text = NULL;
+  g_autofree char *safe = NULL;
   va_list arguments;
 
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_printerr ("error[usage]: %s\n", text);
+  safe = make_safe (text);
+  g_printerr ("error[usage]: %s\n", safe);
   if (verb != NULL)
     g_printerr (_("Try: glove %s --help\n"), verb);
   else

@@ -4,32 +4,66 @@
 
 #include "glove-session-record.h"
 
+#include <string.h>
+
+#include "glove-digest.h"
 #include "glove-json.h"
 #include "glove-text.h"
 
-static void
+/* An event whose arguments are too long is recorded without them: what the agent was told to do, a prompt of 100 KiB, must not push out
+ * what it was granted. The line that they are written in is at most twice as long as they are. */
+#define TEXT_MAX 512
+#define ARGV_MAX 5120
+#define GRANTS_MAX 8192
+
+/* FALSE: it was cut. */
+static gboolean
 append_escaped (GString *json, const char *bytes)
 {
-  g_autofree char *text = glove_text_escape (bytes, -1);
+  g_autofree char *text = glove_text_escape (bytes, strnlen (bytes, TEXT_MAX));
+  gboolean whole = strlen (bytes) <= TEXT_MAX;
 
-  glove_json_append_string (json, text);
+  if (strlen (text) > TEXT_MAX)
+    {
+      const char *end = NULL;
+
+      (void) g_utf8_validate (text, TEXT_MAX, &end);
+      text[end - text] = '\0';
+      whole = FALSE;
+    }
+  if (whole)
+    {
+      glove_json_append_string (json, text);
+    }
+  else
+    {
+      g_autofree char *cut = g_strconcat (text, "…", NULL);
+
+      glove_json_append_string (json, cut);
+    }
+  return whole;
 }
 
 static void
 append_grants (GString *json, const GloveLaunchSpec *spec)
 {
+  gsize start = json->len;
+  guint i = 0;
+
   g_string_append (json, "\"grants\":[");
-  for (guint i = 0; i < spec->grants->len; i++)
+  for (; i < spec->grants->len && json->len - start < GRANTS_MAX; i++)
     {
       const GloveGrant *grant = g_ptr_array_index (spec->grants, i);
 
       g_string_append_printf (json, "%s{\"access\":\"%s\",\"path\":", i > 0 ? "," : "",
                               glove_grant_access_get_name (grant->access));
-      append_escaped (json, grant->target_path);
+      (void) append_escaped (json, grant->target_path);
       g_string_append_printf (json, ",\"device\":%" G_GUINT64_FORMAT ",\"inode\":%" G_GUINT64_FORMAT "}",
                               grant->identity.dev, grant->identity.ino);
     }
   g_string_append_c (json, ']');
+  if (i < spec->grants->len)
+    g_string_append_printf (json, ",\"grants_omitted\":%u", spec->grants->len - i);
 }
 
 static void
@@ -52,17 +86,36 @@ append_limits (GString *json, GloveSandboxBackend *backend, const GloveLaunchSpe
   g_string_append_c (json, '}');
 }
 
+/* Of all arguments, each with the zero that ends it. */
+static void
+append_argv_digest (GString *json, const GloveLaunchSpec *spec)
+{
+  g_autoptr (GString) all = g_string_new (NULL);
+  g_autofree char *digest = NULL;
+
+  for (guint i = 0; spec->argv[i] != NULL; i++)
+    g_string_append_len (all, spec->argv[i], (gssize) strlen (spec->argv[i]) + 1);
+  digest = glove_digest_of_data ((const guint8 *) all->str, all->len);
+  g_string_append_printf (json, ",\"argc\":%u,\"argv_sha256\":\"%s\"", g_strv_length (spec->argv), digest);
+}
+
 static void
 append_argv (GString *json, const GloveLaunchSpec *spec)
 {
+  gsize start = json->len;
+  gboolean whole = TRUE;
+  guint i = 0;
+
   g_string_append (json, "\"argv\":[");
-  for (guint i = 0; spec->argv[i] != NULL && json->len < 16 * 1024; i++)
+  for (; spec->argv[i] != NULL && json->len - start < ARGV_MAX; i++)
     {
       if (i > 0)
         g_string_append_c (json, ',');
-      append_escaped (json, spec->argv[i]);
+      whole &= append_escaped (json, spec->argv[i]);
     }
   g_string_append_c (json, ']');
+  if (!whole || spec->argv[i] != NULL)
+    append_argv_digest (json, spec);
 }
 
 GloveAuditEvent *

@@ -120,6 +120,15 @@ class Tests:
                               env=self.operator.environment(), check=False, timeout=60)
         return done.returncode, done.stdout, done.stderr
 
+    def shown_safely(self):
+        """What is quoted in an error moves no cursor, and makes no second line."""
+        for name, arguments in (("a command", ("--", "no\n\x1b[2Jsuch")), ("a path", ("--read", "no\n\x1b[2J\u202esuch", "--", "true")),
+                                ("a limit", ("--limit", "\x1b[2J=1", "--", "true")), ("an option", ("--\x1b[2J", "--", "true"))):
+            result = self.run("--quiet", *arguments)
+            lines = result.text_err().splitlines()
+            self.check(f"{name} with control characters", result.status != 0 and b"\x1b" not in result.err
+                       and "\u202e" not in result.text_err() and all(line.startswith(("error[", "Try: ")) for line in lines), result)
+
     def own_files(self):
         """What glove itself consists of is nothing for an agent to write."""
         build = os.path.join(self.operator.build)
@@ -142,6 +151,7 @@ class Tests:
         self.prompt_through_link()
         self.own_files()
         self.tampered_record()
+        self.shown_safely()
 
 
 def main():

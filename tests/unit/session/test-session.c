@@ -5,11 +5,13 @@
 
 #include "config.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
 #include "glove-audit-memory.h"
 #include "glove-error.h"
+#include "glove-session-record.h"
 #include "glove-session.h"
 
 /* A sandbox that ends as it is told to. */
@@ -326,6 +328,39 @@ test_ends (Fixture *self, gconstpointer data)
   assert_actions (self, "agent_launch:ok agent_exit:ok");
 }
 
+/* However long the task and however many the grants: what was granted, and which limits hold, is in the record. */
+static void
+test_record_is_whole (Fixture *self, gconstpointer data)
+{
+  g_autofree char *task = g_strnfill (100000, '\x01');
+  g_autofree char *folder = g_strnfill (3000, 'x');
+  g_autofree char *path = g_strconcat ("/", folder, NULL);
+  const char *const argv[] = { "agent", task, "--last", NULL };
+  g_autoptr (GPtrArray) grants = g_ptr_array_new_with_free_func ((GDestroyNotify) glove_grant_unref);
+  g_autoptr (GloveAuditEvent) event = NULL;
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < 500; i++)
+    {
+      GloveGrant *grant = glove_grant_new (GLOVE_GRANT_READ, GLOVE_GRANT_ORIGIN_OPTION, open ("/", O_PATH | O_CLOEXEC),
+                                           i == 0 ? "/first" : path, i == 0 ? "/first" : path, &error);
+
+      g_assert_no_error (error);
+      g_ptr_array_add (grants, grant);
+    }
+  g_clear_pointer (&self->spec->grants, g_ptr_array_unref);
+  self->spec->grants = g_steal_pointer (&grants);
+  g_strfreev (self->spec->argv);
+  self->spec->argv = g_strdupv ((char **) argv);
+  event = glove_session_record_launch (GLOVE_SANDBOX_BACKEND (self->backend), self->spec, NULL);
+  g_assert_nonnull (strstr (event->arguments, "\"argv\":[\"agent\",\"\\\\x01"));
+  g_assert_nonnull (strstr (event->arguments, "…\",\"--last\"],\"argc\":3,\"argv_sha256\":\""));
+  g_assert_nonnull (strstr (event->arguments, "\"path\":\"/first\""));
+  g_assert_nonnull (strstr (event->arguments, "\"grants_omitted\":"));
+  g_assert_nonnull (strstr (event->arguments, "\"limits\":{"));
+  g_assert_null (strstr (event->arguments, "omitted_bytes"));
+}
+
 static void
 test_backend_refuses (Fixture *self, gconstpointer data)
 {
@@ -474,6 +509,7 @@ main (int argc, char **argv)
     void (*test) (Fixture *, gconstpointer);
   } tests[] = {
     { "/session/ends", test_ends },
+    { "/session/record-is-whole", test_record_is_whole },
     { "/session/backend-refuses", test_backend_refuses },
     { "/session/launch-not-recorded", test_launch_not_recorded },
     { "/session/start-fails", test_start_fails },
