@@ -9,6 +9,7 @@
 #include "glove-egress-head.h"
 #include "glove-egress-request.h"
 #include "glove-error.h"
+#include "glove-text.h"
 
 typedef struct {
   const char *head;
@@ -121,8 +122,9 @@ test_table (void)
       g_autoptr (GError) error = NULL;
       g_autoptr (GloveEgressRequest) request = glove_egress_request_parse (rows[i].head, strlen (rows[i].head), &reason,
                                                                            &error);
+      g_autofree char *shown = glove_text_escape (rows[i].head, -1);
 
-      g_test_message ("%s", rows[i].head);
+      g_test_message ("%s", shown);
       g_assert_cmpint (reason, ==, rows[i].reason);
       g_assert_cmpint (request != NULL, ==, rows[i].host != NULL);
       if (request == NULL)

@@ -22,6 +22,7 @@
 #include "glove-path-pin.h"
 #include "glove-restricted-paths.h"
 #include "glove-test.h"
+#include "glove-text.h"
 
 typedef struct {
   char *root;
@@ -100,9 +101,10 @@ assert_grants (Fixture *fixture, const GPtrArray *grants, const char *const *exp
     {
       const GloveGrant *grant = grants->pdata[i];
       g_autofree char *path = at (fixture, i < count ? expected[i] + 2 : "");
+      g_autofree char *shown = glove_text_escape (grant->target_path, -1);
       struct stat st;
 
-      g_test_message ("%s %s", glove_grant_access_get_name (grant->access), grant->target_path);
+      g_test_message ("%s %s", glove_grant_access_get_name (grant->access), shown);
       g_assert_cmpuint (i, <, count);
       g_assert_cmpint ("rwm"[grant->access], ==, expected[i][0]);
       g_assert_cmpstr (grant->target_path, ==, path);
