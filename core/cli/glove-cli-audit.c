@@ -77,6 +77,13 @@ open_run (GloveCliAudit *self, GloveAuditSink *sink, const char *session_id, con
          && glove_audit_sink_open (sink, self->run_folder, "audit.jsonl", error);
 }
 
+void
+glove_cli_audit_init (GloveCliAudit *self, const char *session_id)
+{
+  self->run_folder = -1;
+  self->log = glove_audit_log_new (session_id);
+}
+
 gboolean
 glove_cli_audit_open (GloveCliAudit *self, GloveCatalog *catalog, const char *session_id, const char *file,
                       const GPtrArray *grants, GError **error)
@@ -84,7 +91,6 @@ glove_cli_audit_open (GloveCliAudit *self, GloveCatalog *catalog, const char *se
   g_autoptr (GObject) sink = NULL;
   gboolean opened;
 
-  self->run_folder = -1;
   sink = glove_catalog_create (catalog, "sink", GLOVE_DEFAULT_SINK, GLOVE_TYPE_AUDIT_SINK, error);
   if (sink == NULL)
     return FALSE;
@@ -92,7 +98,6 @@ glove_cli_audit_open (GloveCliAudit *self, GloveCatalog *catalog, const char *se
                         : open_run (self, GLOVE_AUDIT_SINK (sink), session_id, grants, error);
   if (!opened)
     return FALSE;
-  self->log = glove_audit_log_new (session_id);
   glove_audit_log_add_sink (self->log, GLOVE_AUDIT_SINK (sink));
   return TRUE;
 }
@@ -102,6 +107,5 @@ glove_cli_audit_clear (GloveCliAudit *self)
 {
   g_clear_object (&self->log);
   g_clear_pointer (&self->path, g_free);
-  if (self->run_folder > 0)
-    glove_fd_clear (&self->run_folder);
+  glove_fd_clear (&self->run_folder);
 }

@@ -16,7 +16,9 @@ typedef struct {
   int run_folder;  /* the run's locked folder, or -1 with --audit */
 } GloveCliAudit;
 
-/* @file (nullable): --audit, which must lie outside of @grants; NULL: a new folder of the run. */
+/* A log that nothing is recorded in yet. */
+void glove_cli_audit_init (GloveCliAudit *self, const char *session_id);
+/* Opens its file. @file (nullable): --audit, which must lie outside of @grants; NULL: a new folder of the run. */
 gboolean glove_cli_audit_open (GloveCliAudit *self, GloveCatalog *catalog, const char *session_id, const char *file,
                                const GPtrArray *grants, GError **error);
 void glove_cli_audit_clear (GloveCliAudit *self);

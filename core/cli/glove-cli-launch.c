@@ -233,9 +233,8 @@ build (GloveCliLaunch *self, Running *running, GError **error)
   if (running->backend == NULL)
     return FALSE;
   glove_cli_network_choose_proxy_port (&self->network);
-  return build_spec (self, running, session_id, error)
-         && glove_cli_audit_open (&running->audit, self->catalog, session_id, self->options->audit, self->grants, error)
-         && build_egress (self, running, error) && build_environment (self, running, error);
+  glove_cli_audit_init (&running->audit, session_id);
+  return build_spec (self, running, session_id, error) && build_egress (self, running, error) && build_environment (self, running, error);
 }
 
 static gboolean
@@ -317,6 +316,35 @@ print_refusals (GloveSession *session)
     }
 }
 
+static gboolean
+open_audit (GloveCliLaunch *self, Running *running, GError **error)
+{
+  return glove_cli_audit_open (&running->audit, self->catalog, running->spec->session_id, self->options->audit,
+                               self->grants, error);
+}
+
+/* The trail is opened while the launcher makes the sandbox; what can't be made is still recorded. */
+static gboolean
+prepare (GloveCliLaunch *self, Running *running, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+
+  running->session = glove_session_new (running->backend, running->spec, running->audit.log, running->egress);
+  running->signal_source = g_unix_fd_add (running->signals, G_IO_IN, on_signal, running);
+  if (!glove_session_prepare (running->session, &reason))
+    {
+      if (open_audit (self, running, NULL))
+        glove_session_record_refusal (running->session, reason);
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return FALSE;
+    }
+  if (!open_audit (self, running, error))
+    return FALSE;
+  if (!self->options->quiet)
+    glove_cli_banner_print (running->backend, running->spec, &self->network, self->notes, running->audit.path);
+  return glove_session_record (running->session, error);
+}
+
 int
 glove_cli_launch_perform (GloveCliLaunch *self)
 {
@@ -325,16 +353,7 @@ glove_cli_launch_perform (GloveCliLaunch *self)
   GloveOutcome outcome = { 0 };
   gboolean ended;
 
-  if (!hold_signals (&running, &error) || !build (self, &running, &error))
-    {
-      glove_cli_output_error (error);
-      return GLOVE_CLI_STATUS_FAILED;
-    }
-  if (!self->options->quiet)
-    glove_cli_banner_print (running.backend, running.spec, &self->network, self->notes, running.audit.path);
-  running.session = glove_session_new (running.backend, running.spec, running.audit.log, running.egress);
-  running.signal_source = g_unix_fd_add (running.signals, G_IO_IN, on_signal, &running);
-  if (!glove_session_prepare (running.session, &error))
+  if (!hold_signals (&running, &error) || !build (self, &running, &error) || !prepare (self, &running, &error))
     {
       glove_cli_output_error (error);
       return GLOVE_CLI_STATUS_FAILED;

@@ -40,6 +40,7 @@ struct _GloveSession
   int wall_fd;
   gint64 started_at;
   guint end_requests;
+  gboolean recorded;
   gboolean finished;
   GPtrArray *refusals; /* of GloveGitRefusal */
   GloveOutcome outcome;
@@ -150,15 +151,6 @@ on_audit_overflow (GloveAuditLog *audit, gpointer user_data)
   g_main_context_invoke_full (self->context, G_PRIORITY_HIGH, stop_for_overflow, g_object_ref (self), g_object_unref);
 }
 
-/* A launch that was refused is recorded too; its own error is the one that counts. */
-static void
-record_refusal (GloveSession *self, const GError *error)
-{
-  g_autoptr (GloveAuditEvent) event = glove_session_record_launch (self->backend, self->spec, error);
-
-  (void) glove_audit_log_record (self->audit, event, NULL);
-}
-
 static gboolean
 set_up_streams (GloveSession *self, GError **error)
 {
@@ -176,29 +168,34 @@ set_up_streams (GloveSession *self, GError **error)
 gboolean
 glove_session_prepare (GloveSession *self, GError **error)
 {
-  g_autoptr (GloveAuditEvent) event = NULL;
-  g_autoptr (GError) local_error = NULL;
-
   if (!set_up_streams (self, error))
     return FALSE;
-  self->sandbox = glove_sandbox_backend_prepare (self->backend, self->spec, &local_error);
+  self->sandbox = glove_sandbox_backend_prepare (self->backend, self->spec, error);
   if (self->sandbox == NULL)
-    {
-      record_refusal (self, local_error);
-      g_propagate_error (error, g_steal_pointer (&local_error));
-      return FALSE;
-    }
+    return FALSE;
   if (self->egress != NULL)
     glove_sandbox_set_socket_handler (self->sandbox, on_socket, self, NULL);
-  glove_audit_log_set_overflow_handler (self->audit, on_audit_overflow, self);
+  return TRUE;
+}
 
-  /* while the sandbox is being made */
-  event = glove_session_record_launch (self->backend, self->spec, NULL);
-  if (glove_audit_log_record (self->audit, event, error))
-    return TRUE;
-  g_prefix_error (error, "the launch can't be recorded, so nothing is launched: ");
-  g_clear_object (&self->sandbox);
-  return FALSE;
+gboolean
+glove_session_record (GloveSession *self, GError **error)
+{
+  g_autoptr (GloveAuditEvent) event = glove_session_record_launch (self->backend, self->spec, NULL);
+
+  glove_audit_log_set_overflow_handler (self->audit, on_audit_overflow, self);
+  self->recorded = glove_audit_log_record (self->audit, event, error);
+  if (!self->recorded)
+    g_prefix_error (error, "the launch can't be recorded, so nothing is launched: ");
+  return self->recorded;
+}
+
+void
+glove_session_record_refusal (GloveSession *self, const GError *reason)
+{
+  g_autoptr (GloveAuditEvent) event = glove_session_record_launch (self->backend, self->spec, reason);
+
+  (void) glove_audit_log_record (self->audit, event, NULL);
 }
 
 static gboolean
@@ -353,6 +350,11 @@ glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error
 {
   g_autoptr (GError) lost = NULL;
 
+  if (!self->recorded)
+    {
+      glove_error_set_literal (error, GLOVE_ERROR_DENIED, "a launch that is not recorded does not start");
+      return FALSE;
+    }
   glove_sandbox_start_async (self->sandbox, NULL, on_started, self);
   while (!self->finished)
     g_main_context_iteration (self->context, TRUE);
@@ -361,7 +363,7 @@ glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error
   if (self->error != NULL)
     {
       (void) review (self, NULL);
-      record_refusal (self, self->error);
+      glove_session_record_refusal (self, self->error);
       g_propagate_error (error, g_steal_pointer (&self->error));
       return FALSE;
     }

@@ -15,14 +15,18 @@ G_BEGIN_DECLS
 #define GLOVE_TYPE_SESSION (glove_session_get_type ())
 G_DECLARE_FINAL_TYPE (GloveSession, glove_session, GLOVE, SESSION, GObject)
 
-/* One agent, from prepare to the end (architecture §5), in the foreground: prepare → start → run → finish. The state lives here; nothing
- * else holds any. Main thread. */
+/* One agent, from prepare to the end (architecture §5), in the foreground: prepare → record → run. The state lives here; nothing else
+ * holds any. Main thread. */
 
 /* @egress (nullable): what the listeners of @spec feed. */
 GloveSession *glove_session_new (GloveSandboxBackend *backend, GloveLaunchSpec *spec, GloveAuditLog *audit,
                                  GloveEgressProxy *egress);
-/* Makes the sandbox up to the point where the agent waits, and records the launch: the agent runs only if the record is durable. */
+/* Begins to make the sandbox, in which the agent waits. What has to be done meanwhile (opening the audit trail) goes on beside it. */
 gboolean glove_session_prepare (GloveSession *self, GError **error);
+/* Records the launch: the agent is let go only if every sink has it. */
+gboolean glove_session_record (GloveSession *self, GError **error);
+/* A launch that was refused is recorded too; the refusal counts, whether or not that works. */
+void glove_session_record_refusal (GloveSession *self, const GError *reason);
 /* Lets the agent go, runs the thread-default main context until it ended and everything of it is gone, and records the end. FALSE: it
  * never ran, or how it ended can't be told. With a record of the end that failed, @ret_outcome is set all the same. */
 gboolean glove_session_run (GloveSession *self, GloveOutcome *ret_outcome, GError **error);

@@ -70,7 +70,7 @@ static const Row rows[] = {
     "choose a port above 1023" },
   { GLOVE_LAUNCH_STAGE_LISTEN, ANY_ERRNO, BY_ERRNO, NAME_LISTENER, "can't listen on port %s inside", "choose another port" },
   { GLOVE_LAUNCH_STAGE_QUOTA, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't set the quotas of the user namespace", CONTAINER_HINT },
-  { GLOVE_LAUNCH_STAGE_GRANT_OPEN, ENOENT, GLOVE_ERROR_NOT_FOUND, NAME_GRANT, "the granted path “%s” is gone",
+  { GLOVE_LAUNCH_STAGE_GRANT_OPEN, ENOENT, GLOVE_ERROR_CHANGED, NAME_GRANT, "the granted path “%s” is gone",
     "name a path that exists" },
   { GLOVE_LAUNCH_STAGE_GRANT_OPEN, ELOOP, GLOVE_ERROR_CHANGED, NAME_GRANT,
     "the granted path “%s” became a symbolic link while the sandbox was made", "find out who replaces it, and start again" },
@@ -139,7 +139,7 @@ static const Row rows[] = {
   { GLOVE_LAUNCH_STAGE_SECCOMP, EINVAL, GLOVE_ERROR_UNAVAILABLE, NAME_NOTHING, "the kernel has no system-call filters",
     "run a kernel with CONFIG_SECCOMP_FILTER" },
   { GLOVE_LAUNCH_STAGE_SECCOMP, ANY_ERRNO, BY_ERRNO, NAME_NOTHING, "can't put the system-call filter into force", REPORT_HINT },
-  { GLOVE_LAUNCH_STAGE_WORK_DIR, ENOENT, GLOVE_ERROR_NOT_FOUND, NAME_WORK_DIR,
+  { GLOVE_LAUNCH_STAGE_WORK_DIR, ENOENT, GLOVE_ERROR_INVALID_ARGUMENT, NAME_WORK_DIR,
     "the working directory “%s” does not exist inside", "grant it with --workspace, --read or --write" },
   { GLOVE_LAUNCH_STAGE_WORK_DIR, ANY_ERRNO, BY_ERRNO, NAME_WORK_DIR, "can't enter the working directory “%s”",
     "the agent needs search permission on it" },
@@ -276,6 +276,15 @@ find_row (guint32 stage, int errsv)
   return NULL;
 }
 
+/* "Not found" and "not executable" are said of the agent's program alone. */
+static GloveError
+code_of_errno (int errsv)
+{
+  GloveError code = glove_error_from_errno (errsv);
+
+  return code == GLOVE_ERROR_NOT_FOUND || code == GLOVE_ERROR_NOT_EXECUTABLE ? GLOVE_ERROR_UNAVAILABLE : code;
+}
+
 void
 glove_linux_failure_set (GError **error, const GloveLaunchSpec *spec, const GloveLinuxFailureHost *host, guint32 stage,
                          int errsv, guint32 index)
@@ -304,6 +313,6 @@ glove_linux_failure_set (GError **error, const GloveLaunchSpec *spec, const Glov
     g_string_append_printf (message, "%s%s", shown, halves[1]);
   if (errsv != 0 && row->errsv == ANY_ERRNO)
     g_string_append_printf (message, ": %s", g_strerror (errsv));
-  glove_error_set_literal (error, row->code == BY_ERRNO ? glove_error_from_errno (errsv) : row->code, message->str);
+  glove_error_set_literal (error, row->code == BY_ERRNO ? code_of_errno (errsv) : row->code, message->str);
   glove_error_set_hint (error, "%s", hint != NULL ? hint : row->hint);
 }

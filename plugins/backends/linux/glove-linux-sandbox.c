@@ -40,7 +40,7 @@ struct _GloveLinuxSandbox {
   pid_t pid;
   int pidfd, monitor, egress, terminal;
   int launcher_status;
-  GSource *monitor_source, *egress_source, *exit_source, *budget_source, *later_source;
+  GSource *monitor_source, *egress_source, *exit_source, *budget_source, *later_source, *making_source;
   GQueue *early; /* of GloveLaunchMessage: came while an answer to USAGE was waited for */
   GTask *start, *finish;
   GError *failure; /* what the launcher said before it ended */
@@ -51,7 +51,8 @@ struct _GloveLinuxSandbox {
 
 G_DEFINE_FINAL_TYPE (GloveLinuxSandbox, glove_linux_sandbox, GLOVE_TYPE_SANDBOX)
 
-static void handle_message (GloveLinuxSandbox *self, const GloveLaunchMessage *message);
+/* @fd (nullable): what came with it; taken where it is wanted. */
+static void handle_message (GloveLinuxSandbox *self, const GloveLaunchMessage *message, int *fd);
 
 static void
 clear_source (GSource **source)
@@ -144,6 +145,23 @@ on_budget (gpointer user_data)
 
 /* Messages --------------------------------------------------------------------------------------------------------------------- */
 
+/* It ended, and said nothing about why. */
+static GError *
+new_silent_end (GloveLinuxSandbox *self)
+{
+  GError *error = NULL;
+  int status = self->launcher_status;
+
+  if (WIFSIGNALED (status))
+    glove_error_set (&error, GLOVE_ERROR_CLOSED, "the launcher was killed by signal %d before the agent was started",
+                     WTERMSIG (status));
+  else
+    glove_error_set (&error, GLOVE_ERROR_CLOSED, "the launcher ended with status %d before the agent was started",
+                     WEXITSTATUS (status));
+  glove_error_set_hint (&error, "run “glove doctor”");
+  return error;
+}
+
 static void
 complete_start (GloveLinuxSandbox *self)
 {
@@ -156,12 +174,35 @@ complete_start (GloveLinuxSandbox *self)
   else if (self->state == STATE_RUNNING)
     g_task_return_boolean (task, TRUE);
   else
-    {
-      GError *error = NULL;
+    g_task_return_error (task, new_silent_end (self));
+}
 
-      glove_error_set_literal (&error, GLOVE_ERROR_CLOSED, "the sandbox ended before the agent was started");
-      g_task_return_error (task, error);
+/* The agent waits; it is let go as soon as both it and the caller are ready. */
+static void
+let_go (GloveLinuxSandbox *self)
+{
+  if (self->state != STATE_READY || self->start == NULL)
+    return;
+  self->state = STATE_STARTING;
+  if (!glove_linux_monitor_send (self->monitor, GLOVE_LAUNCH_START, 0, self->failure == NULL ? &self->failure : NULL))
+    complete_start (self);
+}
+
+static void
+handle_ready (GloveLinuxSandbox *self)
+{
+  if (self->state != STATE_MAKING)
+    return;
+  clear_source (&self->making_source);
+  if (self->spec->tty && self->terminal < 0)
+    {
+      if (self->failure == NULL)
+        glove_error_set_literal (&self->failure, GLOVE_ERROR_INVALID_DATA, "the launcher made no terminal");
+      send_pidfd_kill (self);
+      return;
     }
+  self->state = STATE_READY;
+  let_go (self);
 }
 
 static void
@@ -202,7 +243,7 @@ handle_port (GloveLinuxSandbox *self, const GloveLaunchMessage *message)
 }
 
 static void
-handle_message (GloveLinuxSandbox *self, const GloveLaunchMessage *message)
+handle_message (GloveLinuxSandbox *self, const GloveLaunchMessage *message, int *fd)
 {
   switch (message->type)
     {
@@ -229,7 +270,12 @@ handle_message (GloveLinuxSandbox *self, const GloveLaunchMessage *message)
       self->end.counted = TRUE;
       break;
     case GLOVE_LAUNCH_READY:
+      handle_ready (self);
+      break;
     case GLOVE_LAUNCH_TERMINAL:
+      glove_linux_fd_clear (&self->terminal);
+      self->terminal = fd != NULL ? g_steal_fd (fd) : -1;
+      break;
     case GLOVE_LAUNCH_USAGE_REPLY: /* one that nobody waits for any more */
       break;
     default:
@@ -252,7 +298,7 @@ take_message (GloveLinuxSandbox *self)
 
   if (early != NULL)
     {
-      handle_message (self, early);
+      handle_message (self, early, NULL);
       return TRUE;
     }
   if (self->monitor < 0)
@@ -261,7 +307,7 @@ take_message (GloveLinuxSandbox *self)
   switch (result)
     {
     case GLOVE_LINUX_MONITOR_MESSAGE:
-      handle_message (self, &message);
+      handle_message (self, &message, &fd);
       return TRUE;
     case GLOVE_LINUX_MONITOR_NOTHING:
       return FALSE;
@@ -347,6 +393,7 @@ on_launcher_exit (int fd, GIOCondition condition, gpointer user_data)
     continue;
   clear_source (&self->exit_source);
   clear_source (&self->budget_source);
+  clear_source (&self->making_source);
   clear_source (&self->monitor_source);
   clear_source (&self->egress_source);
   glove_linux_fd_clear (&self->monitor);
@@ -359,26 +406,23 @@ on_launcher_exit (int fd, GIOCondition condition, gpointer user_data)
 
 /* Making ----------------------------------------------------------------------------------------------------------------------- */
 
-static void
-set_silent_end (GloveLinuxSandbox *self, GError **error)
+static gboolean
+on_making_timeout (gpointer user_data)
 {
-  int status;
+  GloveLinuxSandbox *self = user_data;
 
-  end_now (self);
-  status = self->launcher_status;
-  if (WIFSIGNALED (status))
-    glove_error_set (error, GLOVE_ERROR_FAILED, "the launcher was killed by signal %d before the sandbox was made",
-                     WTERMSIG (status));
-  else
-    glove_error_set (error, GLOVE_ERROR_FAILED, "the launcher ended with status %d before the sandbox was made",
-                     WEXITSTATUS (status));
-  glove_error_set_hint (error, "run “glove doctor”");
+  clear_source (&self->making_source);
+  if (self->failure == NULL)
+    glove_error_set (&self->failure, GLOVE_ERROR_TIMED_OUT, "the sandbox was not made within %d s", READY_TIMEOUT_MS / 1000);
+  send_pidfd_kill (self);
+  return G_SOURCE_REMOVE;
 }
 
+/* Only who has to know a port before the start waits here; everybody else goes on while the launcher works. */
 static gboolean
 wait_ready (GloveLinuxSandbox *self, GError **error)
 {
-  while (TRUE)
+  while (self->state == STATE_MAKING && self->failure == NULL)
     {
       GloveLaunchMessage message;
       glove_linux_autofd int fd = -1;
@@ -386,32 +430,34 @@ wait_ready (GloveLinuxSandbox *self, GError **error)
       switch (glove_linux_monitor_receive (self->monitor, READY_TIMEOUT_MS, &message, &fd, error))
         {
         case GLOVE_LINUX_MONITOR_MESSAGE:
-          handle_message (self, &message);
+          handle_message (self, &message, &fd);
           break;
         case GLOVE_LINUX_MONITOR_NOTHING:
           glove_error_set (error, GLOVE_ERROR_TIMED_OUT, "the sandbox was not made within %d s", READY_TIMEOUT_MS / 1000);
           return FALSE;
         case GLOVE_LINUX_MONITOR_CLOSED:
-          set_silent_end (self, error);
+          end_now (self);
+          g_propagate_error (error, new_silent_end (self));
           return FALSE;
         case GLOVE_LINUX_MONITOR_BROKEN:
         default:
           send_pidfd_kill (self); /* whoever breaks the protocol is not asked to end */
           return FALSE;
         }
-      if (self->failure != NULL)
-        {
-          g_propagate_error (error, g_steal_pointer (&self->failure));
-          return FALSE;
-        }
-      if (message.type == GLOVE_LAUNCH_TERMINAL)
-        {
-          glove_linux_fd_clear (&self->terminal);
-          self->terminal = g_steal_fd (&fd);
-        }
-      if (message.type == GLOVE_LAUNCH_READY)
-        return TRUE;
     }
+  if (self->failure == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&self->failure));
+  return FALSE;
+}
+
+static gboolean
+has_open_port (const GloveLaunchSpec *spec)
+{
+  for (guint i = 0; spec->listeners != NULL && i < spec->listeners->len; i++)
+    if (g_array_index (spec->listeners, GloveLaunchListener, i).port == 0)
+      return TRUE;
+  return FALSE;
 }
 
 GloveLinuxSandbox *
@@ -419,25 +465,20 @@ glove_linux_sandbox_new (GloveLaunchSpec *spec, GloveLinuxLaunch *launch, GloveL
 {
   g_autoptr (GloveLinuxSandbox) self = g_object_new (GLOVE_LINUX_TYPE_SANDBOX, NULL);
 
-  self->context = g_main_context_ref_thread_default ();
   self->spec = glove_launch_spec_ref (spec);
   self->pid = launch->pid;
   self->pidfd = g_steal_fd (&launch->pidfd);
   self->monitor = g_steal_fd (&launch->monitor);
   self->egress = g_steal_fd (&launch->egress);
   g_set_object (&self->cgroup, cgroup);
-  if (!wait_ready (self, error))
+  if (has_open_port (spec) && !wait_ready (self, error))
     return NULL;
-  if (spec->tty && self->terminal < 0)
-    {
-      glove_error_set_literal (error, GLOVE_ERROR_INVALID_DATA, "the launcher made no terminal");
-      return NULL;
-    }
-  self->state = STATE_READY;
   self->monitor_source = attach_fd (self, self->monitor, on_monitor);
   self->exit_source = attach_fd (self, self->pidfd, on_launcher_exit);
   if (self->egress >= 0)
     self->egress_source = attach_fd (self, self->egress, on_egress);
+  if (self->state == STATE_MAKING)
+    self->making_source = attach (self, g_timeout_source_new (READY_TIMEOUT_MS), on_making_timeout);
   return g_steal_pointer (&self);
 }
 
@@ -464,18 +505,16 @@ glove_linux_sandbox_start_async (GloveSandbox *sandbox, GCancellable *cancellabl
 {
   GloveLinuxSandbox *self = GLOVE_LINUX_SANDBOX (sandbox);
   g_autoptr (GTask) task = g_task_new (self, cancellable, callback, user_data);
-  GError *error = NULL;
 
   g_task_set_source_tag (task, glove_linux_sandbox_start_async);
-  if (self->state != STATE_READY)
-    return_new_error (task, self->state == STATE_GONE ? GLOVE_ERROR_CLOSED : GLOVE_ERROR_BUSY,
-                      self->state == STATE_GONE ? "the sandbox has ended" : "the agent was started already");
-  else if (!glove_linux_monitor_send (self->monitor, GLOVE_LAUNCH_START, 0, &error))
-    g_task_return_error (task, error);
+  if (self->state == STATE_GONE)
+    g_task_return_error (task, self->failure != NULL ? g_error_copy (self->failure) : new_silent_end (self));
+  else if (self->start != NULL || self->state > STATE_READY)
+    return_new_error (task, GLOVE_ERROR_BUSY, "the agent was started already");
   else
     {
-      self->state = STATE_STARTING;
       self->start = g_steal_pointer (&task);
+      let_go (self);
     }
 }
 
@@ -637,6 +676,7 @@ glove_linux_sandbox_dispose (GObject *object)
   clear_source (&self->egress_source);
   clear_source (&self->exit_source);
   clear_source (&self->budget_source);
+  clear_source (&self->making_source);
   clear_source (&self->later_source);
   end_now (self);
   g_clear_object (&self->cgroup);

@@ -322,6 +322,7 @@ test_ends (Fixture *self, gconstpointer data)
 
   self->backend->outcome = (GloveOutcome){ .cause = GLOVE_TERMINATION_EXITED, .exit_code = 7 };
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_assert_true (glove_session_run (self->session, &outcome, &error));
   g_assert_no_error (error);
   g_assert_cmpint (outcome.exit_code, ==, 7);
@@ -369,20 +370,38 @@ test_backend_refuses (Fixture *self, gconstpointer data)
   self->backend->refuses = TRUE;
   g_assert_false (glove_session_prepare (self->session, &error));
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_UNAVAILABLE);
+  glove_session_record_refusal (self->session, error);
   assert_actions (self, "agent_launch:execution_error");
 }
 
-/* No record, no launch: the sandbox that was made is gone, and its agent was never let go. */
+/* No record, no launch: the agent of the sandbox that was made is never let go. */
 static void
 test_launch_not_recorded (Fixture *self, gconstpointer data)
 {
+  GloveOutcome outcome = { 0 };
   g_autoptr (GError) error = NULL;
+  g_autoptr (GError) again = NULL;
 
   self->sink->fails_at = 0;
-  g_assert_false (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_false (glove_session_record (self->session, &error));
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_NO_SPACE);
   g_assert_nonnull (strstr (error->message, "nothing is launched"));
-  g_assert_cmpuint (live_sandboxes, ==, 0);
+  g_assert_false (glove_session_run (self->session, &outcome, &again));
+  g_assert_error (again, GLOVE_ERROR, GLOVE_ERROR_DENIED);
+  g_assert_false (self->backend->made->started);
+}
+
+static void
+test_launch_forgotten (Fixture *self, gconstpointer data)
+{
+  GloveOutcome outcome = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_false (glove_session_run (self->session, &outcome, &error));
+  g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_DENIED);
+  g_assert_false (self->backend->made->started);
 }
 
 static void
@@ -393,6 +412,7 @@ test_start_fails (Fixture *self, gconstpointer data)
 
   glove_error_set (&self->backend->start_error, GLOVE_ERROR_NOT_FOUND, "there is no program agent");
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_assert_false (glove_session_run (self->session, &outcome, &error));
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_NOT_FOUND);
   assert_actions (self, "agent_launch:ok agent_launch:execution_error");
@@ -408,6 +428,7 @@ test_end_not_recorded (Fixture *self, gconstpointer data)
   self->sink->fails_at = 1;
   self->backend->outcome = (GloveOutcome){ .cause = GLOVE_TERMINATION_EXITED, .exit_code = 3 };
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_assert_false (glove_session_run (self->session, &outcome, &error));
   g_assert_error (error, GLOVE_ERROR, GLOVE_ERROR_NO_SPACE);
   g_assert_cmpint (outcome.exit_code, ==, 3);
@@ -423,6 +444,7 @@ test_wall_time (Fixture *self, gconstpointer data)
   self->backend->runs_on = TRUE;
   self->spec->limits.value[GLOVE_LIMIT_WALL_TIME] = 20;
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_assert_true (glove_session_run (self->session, &outcome, &error));
   g_assert_cmpint (outcome.cause, ==, GLOVE_TERMINATION_WALL_TIME_LIMIT);
   g_assert_cmpuint (outcome.usage.wall_time_ms, >=, 20);
@@ -455,6 +477,7 @@ test_second_request (Fixture *self, gconstpointer data)
 
   self->backend->runs_on = TRUE;
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_idle_add (interrupt_twice, self->session);
   g_assert_true (glove_session_run (self->session, &outcome, &error));
   g_assert_cmpint (outcome.cause, ==, GLOVE_TERMINATION_SIGNALED);
@@ -476,6 +499,7 @@ test_signal_is_passed_on (Fixture *self, gconstpointer data)
 
   self->backend->runs_on = TRUE;
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_idle_add (interrupt, self->session);
   g_timeout_add (20, stop_later, self->session);
   g_assert_true (glove_session_run (self->session, &outcome, &error));
@@ -493,6 +517,7 @@ test_refused_processes (Fixture *self, gconstpointer data)
 
   self->backend->outcome = (GloveOutcome){ .cause = GLOVE_TERMINATION_EXITED, .pid_limit_hits = 4 };
   g_assert_true (glove_session_prepare (self->session, &error));
+  g_assert_true (glove_session_record (self->session, &error));
   g_assert_true (glove_session_run (self->session, &outcome, &error));
   events = glove_audit_memory_take (self->memory);
   g_assert_cmpuint (events->len, ==, 3);
@@ -512,6 +537,7 @@ main (int argc, char **argv)
     { "/session/record-is-whole", test_record_is_whole },
     { "/session/backend-refuses", test_backend_refuses },
     { "/session/launch-not-recorded", test_launch_not_recorded },
+    { "/session/launch-forgotten", test_launch_forgotten },
     { "/session/start-fails", test_start_fails },
     { "/session/end-not-recorded", test_end_not_recorded },
     { "/session/wall-time", test_wall_time },
