@@ -9,6 +9,7 @@
 #include <glib-unix.h>
 #include <glib/gi18n.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -185,7 +186,8 @@ build_spec (GloveCliLaunch *self, Running *running, const char *session_id, GErr
   spec->grants = g_ptr_array_ref (self->grants);
   spec->home = g_steal_pointer (&self->home);
   spec->as_root_id = self->options->as_root_id;
-  spec->tty = self->options->tty || (!self->options->no_tty && glove_session_terminal_is_usable ());
+  spec->tty = self->options->tty
+              || (!self->options->no_tty && !self->no_input && glove_session_terminal_is_usable ());
   glove_cli_network_fill_listeners (&self->network, spec);
   return TRUE;
 }
@@ -323,11 +325,26 @@ open_audit (GloveCliLaunch *self, Running *running, GError **error)
                                self->grants, error);
 }
 
+/* An agent that was given its task may read standard input to its end all the same, and wait for ever where that never comes. */
+static gboolean
+close_input (GError **error)
+{
+  glove_autofd int fd = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  if (fd >= 0 && dup2 (fd, STDIN_FILENO) >= 0)
+    return TRUE;
+  glove_error_set_errno (error, errno, "can't put /dev/null in the place of standard input");
+  return FALSE;
+}
+
 /* The trail is opened while the launcher makes the sandbox; what can't be made is still recorded. */
 static gboolean
 prepare (GloveCliLaunch *self, Running *running, GError **error)
 {
   g_autoptr (GError) reason = NULL;
+
+  if (self->no_input && !running->spec->tty && !close_input (error))
+    return FALSE;
 
   running->session = glove_session_new (running->backend, running->spec, running->audit.log, running->egress);
   running->signal_source = g_unix_fd_add (running->signals, G_IO_IN, on_signal, running);

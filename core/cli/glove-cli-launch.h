@@ -20,6 +20,7 @@ typedef struct {
   GloveRuntimeHome *home;   /* (nullable) */
   char *executable;         /* (nullable): as in GloveLaunchSpec */
   char **argv;
+  gboolean no_input;        /* the agent has its task: nothing is read from standard input, unless --tty asks for a terminal */
   char *work_dir;           /* set by _resolve () */
   GPtrArray *grants;        /* of GloveGrant; set by _resolve () */
   GPtrArray *notes;         /* of utf8; set by _resolve () */

@@ -187,6 +187,7 @@ set_up_runtime (GloveCliLaunch *launch, GError **error)
       prompt = read_prompt (options->prompt_file, &prompt_identity, error);
       if (prompt == NULL)
         return FALSE;
+      launch->no_input = TRUE;
     }
   if (!glove_cli_launch_resolve (launch, error) || !check_links (launch, &prompt_identity, error))
     return FALSE;
