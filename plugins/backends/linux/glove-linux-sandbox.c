@@ -153,10 +153,10 @@ new_silent_end (GloveLinuxSandbox *self)
   int status = self->launcher_status;
 
   if (WIFSIGNALED (status))
-    glove_error_set (&error, GLOVE_ERROR_CLOSED, "the launcher was killed by signal %d before the agent was started",
+    glove_error_set (&error, GLOVE_ERROR_FAILED, "the launcher was killed by signal %d before the agent was started",
                      WTERMSIG (status));
   else
-    glove_error_set (&error, GLOVE_ERROR_CLOSED, "the launcher ended with status %d before the agent was started",
+    glove_error_set (&error, GLOVE_ERROR_FAILED, "the launcher ended with status %d before the agent was started",
                      WEXITSTATUS (status));
   glove_error_set_hint (&error, "run “glove doctor”");
   return error;
@@ -465,6 +465,7 @@ glove_linux_sandbox_new (GloveLaunchSpec *spec, GloveLinuxLaunch *launch, GloveL
 {
   g_autoptr (GloveLinuxSandbox) self = g_object_new (GLOVE_LINUX_TYPE_SANDBOX, NULL);
 
+  self->context = g_main_context_ref_thread_default ();
   self->spec = glove_launch_spec_ref (spec);
   self->pid = launch->pid;
   self->pidfd = g_steal_fd (&launch->pidfd);
