@@ -322,6 +322,18 @@ take_message (GloveLinuxSandbox *self)
     }
 }
 
+static gboolean on_making_timeout (gpointer user_data);
+
+/* It said why there is no agent. Closing the socket ends it, and it has so long to end by itself. */
+static void
+give_up (GloveLinuxSandbox *self)
+{
+  clear_source (&self->monitor_source);
+  glove_linux_fd_clear (&self->monitor);
+  clear_source (&self->making_source);
+  self->making_source = attach (self, g_timeout_source_new (END_TIMEOUT_MS), on_making_timeout);
+}
+
 static gboolean
 on_monitor (int fd, GIOCondition condition, gpointer user_data)
 {
@@ -329,6 +341,8 @@ on_monitor (int fd, GIOCondition condition, gpointer user_data)
   g_autoptr (GloveLinuxSandbox) keep = g_object_ref (self);
 
   (void) take_message (self);
+  if (self->failure != NULL && self->state < STATE_RUNNING && self->monitor >= 0)
+    give_up (self);
   return G_SOURCE_CONTINUE;
 }
 
