@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "glove-file-identity.h"
 #include "glove-random.h"
 
 /* gitrepository-layout(5): where it is, git takes configuration and hooks from the folder that it names. Mostly one is
@@ -110,12 +111,48 @@ refuse (const GloveGrant *folder)
   return refusal;
 }
 
+/* A mount point that is replaced or removed from outside, as git on the host replaces its configuration whenever it changes it, takes
+ * the mount with it. What stands there now is perhaps the agent's. NULL: it is what was pinned. */
+static GloveGitRefusal *
+compare (const GloveGrant *folder, const char *name, const GloveGrant *protection)
+{
+  GloveFileIdentity now = { 0 };
+  GloveGitRefusal *refusal = NULL;
+  struct stat st;
+
+  if (fstatat (folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+    glove_file_identity_from_stat (&now, &st);
+  if (glove_file_identity_same_object (&now, &protection->identity))
+    return NULL;
+  refusal = g_new0 (GloveGitRefusal, 1);
+  refusal->path = g_strdup (protection->host_path);
+  refusal->detail = g_strdup ("it was replaced from outside while the agent ran, which could write it from then on: look at it before "
+                              "git is used there");
+  return refusal;
+}
+
+static void
+review_protections (const GPtrArray *grants, const GloveGrant *folder, GPtrArray *refusals)
+{
+  for (guint i = 0; i < grants->len; i++)
+    {
+      const GloveGrant *protection = grants->pdata[i];
+      g_autofree char *name = g_path_get_basename (protection->host_path);
+      GloveGitRefusal *refusal = NULL;
+
+      if (is_protection_at (protection, folder->host_path, name))
+        refusal = compare (folder, name, protection);
+      if (refusal != NULL)
+        g_ptr_array_add (refusals, refusal);
+    }
+}
+
 /**
  * glove_git_review_run:
  * @grants: (element-type GloveGrant): as glove_grant_resolver_finish() gave them, protections among them
  *
  * Looks through the pinned descriptors, not by path. Without protections (`--allow-git-config`) nothing is looked at. What lay
- * there at the start was made read-only, and stays. Any thread.
+ * there at the start was made read-only, and stays; where it is no longer what it was, that is told. Any thread.
  *
  * Returns: (transfer full) (element-type GloveGitRefusal): what was found
  *
@@ -132,6 +169,8 @@ glove_git_review_run (const GPtrArray *grants)
       GloveGitRefusal *refusal = NULL;
       struct stat st;
 
+      if (folder->access == GLOVE_GRANT_WRITE && glove_grant_is_directory (folder))
+        review_protections (grants, folder, refusals);
       if (!is_protected_repository (grants, folder) || has_protection (grants, folder, NAME))
         continue;
       /* no right to look is no proof that nothing is there */

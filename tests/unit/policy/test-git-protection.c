@@ -662,6 +662,26 @@ test_review_itself (Fixture *fixture, gconstpointer data)
   g_assert_cmpint (is_there (fixture, "work/commondir"), ==, GPOINTER_TO_INT (data));
 }
 
+/* As "git config" does it on the host, which takes the mount away from over the old one. */
+static void
+test_review_replaced (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *config = g_build_filename (fixture->work, ".git", "config", NULL);
+  g_autofree char *lock = g_strconcat (config, ".lock", NULL);
+  g_autofree char *hooks = g_build_filename (fixture->work, "sub", ".git", "hooks", NULL);
+
+  make_repository (fixture, "work/.git");
+  make_repository (fixture, "work/sub/.git");
+  make_file (fixture, "work/file/.git", "gitdir: ../.git\n");
+  grant (fixture, GLOVE_GRANT_WRITE, "work");
+  finish (fixture);
+  review (fixture, "", "");
+  make_file (fixture, "work/.git/config.lock", "[core]\n");
+  g_assert_cmpint (g_rename (lock, config), ==, 0);
+  g_assert_cmpint (g_rmdir (hooks), ==, 0);
+  review (fixture, "work/.git/config work/sub/.git/hooks", "was replaced from outside");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -693,6 +713,7 @@ main (int argc, char **argv)
   ADD ("review", test_review);
   ADD ("review-resisted", test_review_resisted);
   ADD ("review-itself", test_review_itself);
+  ADD ("review-replaced", test_review_replaced);
   g_test_add ("/policy/git-protection/review-allowed", Fixture, GINT_TO_POINTER (TRUE), set_up, test_review_itself, tear_down);
   return g_test_run ();
 }
