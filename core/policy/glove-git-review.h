@@ -16,7 +16,8 @@ typedef struct {
 
 void glove_git_refusal_free (GloveGitRefusal *self);
 
-/* After the end of everything that could write: renames aside what was added, and tells what was replaced. Element type GloveGitRefusal, mostly none. */
+/* After the end of everything that could write: renames aside what was added, and tells what was replaced.
+ * Element type GloveGitRefusal, mostly none. */
 GPtrArray *glove_git_review_run (const GPtrArray *grants);
 
 G_END_DECLS
