@@ -314,6 +314,26 @@ class Suite:
         self.check("a path swapped in a loop", all(outcomes), outcomes)
         self.check("the folder beside it is untouched", os.listdir(good) == [], os.listdir(good))
 
+    def replaced_configuration(self):
+        """git on the host replaces its configuration by a rename, which takes the sandbox's mount away: told and recorded."""
+        folder = self.operator.make_folder("repository")
+        for name in ("hooks", "objects", "refs"):
+            self.operator.make_folder("repository", ".git", name)
+        self.operator.write("repository/.git/HEAD", "ref: refs/heads/main\n")
+        config = self.operator.write("repository/.git/config", "[core]\n")
+        started, audit = os.path.join(folder, "started"), self.audit()
+        process = self.operator.start("exec", "-q", "-T", "-w", folder, "--audit", audit, "--", "sh", "-c",
+                                      f"touch {started}; while [ ! -e {folder}/go-on ]; do sleep 0.02; done",
+                                      stderr=subprocess.PIPE)
+        wait_until(lambda: os.path.exists(started))
+        self.operator.write("repository/.git/config.lock", "[core]\n\tbare = false\n")
+        os.rename(config + ".lock", config)
+        self.operator.write("repository/go-on")
+        _, err = process.communicate(timeout=30)
+        denied = [event for event in self.events(audit) if event.get("plane") == "file"]
+        self.check("git's configuration that is replaced meanwhile is told and recorded",
+                   process.returncode == 0 and b"refused" in err and b".git/config" in err and len(denied) == 1, (err, denied))
+
     def killed_at_any_moment(self):
         marker = f"glove-kill-marker-{os.getpid()}-{self.operator.mode}"
         before = mounts()
@@ -423,6 +443,7 @@ def main():
         suite.operators_pipes()
         suite.no_file_descriptor_leaks_in()
         suite.swapped_path()
+        suite.replaced_configuration()
         suite.environment_chooses_no_code()
         check_terminal(suite)
         suite.killed_at_any_moment()
