@@ -75,16 +75,19 @@ move_aside (int dirfd, char **ret_name)
 
 /* An agent that may write a folder may also take that right away from its owner. */
 static gboolean
-move_aside_or_make_writable (const GloveGrant *folder, char **ret_name)
+make_accessible (const GloveGrant *folder)
 {
-  g_autofree char *link = NULL;
+  g_autofree char *link = g_strdup_printf ("/proc/self/fd/%d", folder->fd);
 
+  return chmod (link, (folder->identity.mode & 07777) | S_IRWXU) == 0;
+}
+
+static gboolean
+move_aside_or_make_accessible (const GloveGrant *folder, char **ret_name)
+{
   if (move_aside (folder->fd, ret_name))
     return TRUE;
-  if (errno != EACCES)
-    return FALSE;
-  link = g_strdup_printf ("/proc/self/fd/%d", folder->fd);
-  if (chmod (link, (folder->identity.mode & 07777) | S_IRWXU) != 0)
+  if (errno != EACCES || !make_accessible (folder))
     return FALSE;
   g_clear_pointer (ret_name, g_free);
   return move_aside (folder->fd, ret_name);
@@ -98,7 +101,7 @@ refuse (const GloveGrant *folder)
   g_autofree char *detail = NULL;
   GloveGitRefusal *refusal = NULL;
 
-  if (move_aside_or_make_writable (folder, &name))
+  if (move_aside_or_make_accessible (folder, &name))
     detail = g_strdup_printf ("the agent made git take its configuration from elsewhere: renamed to %s", name);
   else if (errno == ENOENT)
     return NULL;
@@ -120,7 +123,8 @@ compare (const GloveGrant *folder, const char *name, const GloveGrant *protectio
   GloveGitRefusal *refusal = NULL;
   struct stat st;
 
-  if (fstatat (folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+  if (fstatat (folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0
+      || (errno == EACCES && make_accessible (folder) && fstatat (folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0))
     glove_file_identity_from_stat (&now, &st);
   if (glove_file_identity_same_object (&now, &protection->identity))
     return NULL;

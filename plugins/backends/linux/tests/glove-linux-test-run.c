@@ -715,8 +715,12 @@ find_out (void)
   g_autoptr (GloveSandboxBackend) backend = new_backend ();
   g_autoptr (GloveLaunchSpec) spec = new_spec (argv);
   g_autoptr (GError) error = NULL;
-  g_autoptr (GloveSandbox) sandbox = glove_sandbox_backend_prepare (backend, spec, &error);
+  g_autoptr (GloveSandbox) sandbox = NULL;
+  /* A port that has to be chosen makes prepare wait until the sandbox is there, or can't be. */
+  GloveLaunchListener listener = { 0 };
 
+  g_array_append_val (spec->listeners, listener);
+  sandbox = glove_sandbox_backend_prepare (backend, spec, &error);
   if (sandbox != NULL)
     return;
   if (!g_error_matches (error, GLOVE_ERROR, GLOVE_ERROR_UNAVAILABLE))
