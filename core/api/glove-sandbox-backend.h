@@ -23,8 +23,9 @@ GLOVE_AVAILABLE_IN_1_0 G_DECLARE_INTERFACE (GloveSandboxBackend, glove_sandbox_b
  * @query_mechanisms: what would enforce each limit on this host, by #GloveLimit; cheap: no launch. @ret_repairs: (nullable): an
  *   array of #GLOVE_N_LIMITS strings (owned by the caller, elements may be %NULL) that say, for a limit that nothing would
  *   enforce, the reason and the repair
- * @prepare: makes the sandbox of @spec up to the point where the agent can be let go. A limit that was asked for and can't be
- *   enforced is %GLOVE_ERROR_UNAVAILABLE with reason and repair. Chosen listener ports are written back to the spec.
+ * @prepare: begins to make the sandbox of @spec, in which the agent waits. It may return while that goes on: what fails from then on
+ *   is the error of the start. A limit that was asked for and can't be enforced is %GLOVE_ERROR_UNAVAILABLE here, with reason
+ *   and repair. A listener whose port is 0 makes it wait: chosen ports are written back to the spec before it returns.
  * @adopt: takes over a sandbox that outlived its supervisor; default: not supported
  *
  * What makes sandboxes. It enforces and reports; it never decides policy.
